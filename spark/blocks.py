@@ -105,7 +105,7 @@ class Packer:
         self._of_slot: list[int] = []
         self._of_group: list[bool] = []
         self._stores = StoreCounts()
-        self._places: dict[int, int] = {}
+        self._positions: dict[int, int] = {}
 
     def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
         """Events as blocks, one a row."""
@@ -159,7 +159,7 @@ class Packer:
         return np.where(messages.wanted(coded), (hashed % np.uint64(self._parts)).astype(np.int32), -1)
 
     def _place(self, split: int) -> int:
-        number = self._places[split] = self._places.get(split, -1) + 1
+        number = self._positions[split] = self._positions.get(split, -1) + 1
         return (split << 32) + number
 
     def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, read: Sequence[str]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -13,25 +13,20 @@ import pyarrow as pa
 
 from ..traces.claims.settings import Settings
 from ..traces.encoding.coding import COLUMNS
-from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import Told
 from ..traces.io.time_order import TimeOrder
-from ..traces.monitors.groups import GroupMonitor
 from ..traces.recorders.repeated import REPEATED
 from .blocks import SCHEMA, Chunk, Packer
-from .judging import Task, gather, judge, told_as
+from .judging import Task, judged, told_as
 from .repeats import are_scattered, repeated_in
 from .session import failures, open_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-EVENTS_OF_A_PART = 4_000_000
-"""So many events are judged in one partition, on an average; more partitions would only be overhead."""
 
 
 def check_with_spark(
@@ -39,11 +34,8 @@ def check_with_spark(
 ) -> CheckResult:
     """Hold a trace against all claims, on Spark.
 
-    Args:
-        trace: what to check; its files are read by the tasks, so they must be reachable under the same names.
-        settings: the terms.
-        master: of a new session; empty for a local one.
-        session: to use instead.
+    Its files are read by the tasks, so they must be reachable under the same names. Without a ``session`` one is opened
+    with ``master``, a local one if that is empty.
 
     Raises:
         TraceError: there are no events, or no Spark or Java to start, or Spark fails.
@@ -58,36 +50,10 @@ def check_with_spark(
             splits = trace.splits()
             looked = look_at(spark, splits, told=[one.told for one in looked])
             scanned = scan_of(looked, splits, trace)
-        parts = parts_for(spark, scanned.events)
-        task = Task(
-            groups=dict(trace.header.groups),
-            release=trace.header.release,
-            settings=settings,
-            context=scanned.context,
-            parts=parts,
+        result, trace.repeated[REPEATED] = judged(
+            spark, trace, scanned, settings, lambda task: pack_splits(spark, splits, looked, task), started=started
         )
-        answers = judge(pack_splits(spark, splits, looked, task), task).toArrow()
-    found = gather(answers, trace.header.groups)
-    trace.problems.join(found.problems)
-    trace.repeated[REPEATED] = found.repeated
-    scanned = replace(scanned, events=scanned.events - found.repeated)
-    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
-    groups.stores(found.stores)
-    return answer_of(
-        trace,
-        scanned,
-        names=found.names,
-        settings=settings,
-        outcomes=[*found.outcomes, groups.finish()],
-        stores=found.stores,
-        engine=f"spark {spark.sparkContext.master}, {2 * parts} partitions",
-        seconds=time.perf_counter() - started,
-    )
-
-
-def parts_for(spark: SparkSession, events: int) -> int:
-    """Partitions of either key: as many as there are cores, more where the events are many."""
-    return max(spark.sparkContext.defaultParallelism, -(-events // EVENTS_OF_A_PART))
+    return result
 
 
 @dataclass

@@ -18,44 +18,26 @@ from ..traces.clocks.clocks import Clocks
 from ..traces.clocks.correction import in_time
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
-from ..traces.engine.local import conclude as answer_of
 from ..traces.engine.result import ClaimVerdict
 from ..traces.engine.scan import conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.errors import TraceError
-from ..traces.explain.report.tables import FINDINGS, named
+from ..traces.explain.report.tables import FINDINGS, named, verdicts
 from ..traces.format.coverage import ALL_KINDS, EVIDENCE_BIT, Hole
 from ..traces.format.kinds import Kind
 from ..traces.format.message_status import MessageStatus
-from ..traces.format.schema import ARROW, Header
+from ..traces.format.schema import ARROW, Header, plain
 from ..traces.io import Problems
 from ..traces.io.events import ROWS, SPANS, WORDS
 from ..traces.io.lost import UNREAD
-from ..traces.monitors.groups import GroupMonitor
 from ..traces.recorders.repeated import REPEATED
 from ..traces.samples import settings_of
 from .blocks import SCHEMA, Chunk, Packer
-from .check import parts_for
-from .judging import Task, gather, judge
-from .session import failures, small_batches
+from .judging import Task, judged
+from .session import failures, small_batches, together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
-
-VERDICTS = pa.schema(
-    [
-        pa.field("claim", pa.string()),
-        pa.field("verdict", pa.string()),
-        pa.field("judged", pa.int64()),
-        pa.field("violated", pa.int64()),
-        pa.field("doubtful", pa.int64()),
-        pa.field("why", pa.string()),
-        pa.field("statement", pa.string()),
-        pa.field("rules", pa.list_(pa.string())),
-    ]
-)
-"""Columns of :attr:`Mined.verdicts`, the same as of the table ``verdicts`` of a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,29 +91,12 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
             scanned = conclude(frame.look(), header, files=frame.files, clocks=frame.clocks)
         repeated = frame.drop_repeated()
         scanned = replace(scanned, events=scanned.events - repeated)
-        task = Task(
-            groups=dict(header.groups),
-            release=header.release,
-            settings=settings,
-            context=scanned.context,
-            parts=parts_for(spark, scanned.events),
-        )
-        found = gather(judge(pack_frame(frame.events, task), task).toArrow(), header.groups)
-        groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
-        groups.stores(found.stores)
-        result = answer_of(
-            frame,
-            scanned,
-            names=found.names,
-            settings=settings,
-            outcomes=[*found.outcomes, groups.finish()],
-            stores=found.stores,
-            engine=f"spark {spark.sparkContext.master}, {2 * task.parts} partitions",
-            seconds=time.perf_counter() - started,
+        result, _ = judged(
+            spark, frame, scanned, settings, lambda task: pack_frame(frame.events, task), started=started
         )
         return Mined(
-            findings=spark.createDataFrame(_plain(named(result.rows, result.names)), _spark_form(FINDINGS)),
-            verdicts=spark.createDataFrame(_table(result.verdicts), _spark_form(VERDICTS)).coalesce(1),
+            findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
+            verdicts=spark.createDataFrame(verdicts(result)).coalesce(1),
             answers=result.verdicts,
             events=scanned.events,
             messages=result.messages,
@@ -192,14 +157,16 @@ class Frame:
 
     def correct(self, clocks: Clocks) -> None:
         """From now on, give times as they should be by these clocks."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         names = [name for name in ARROW.names if name in self.events.columns]
 
         def corrected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in _usable(batches, Lost()):
                 yield in_time(clocks, _with(batch, (*names, *IDENTITY))).select(names)
 
-        form = _spark_form(pa.schema([pa.field(name, _plain_type(name)) for name in names]))
-        self.clocks, self.events = clocks, self.events.select(*names).mapInArrow(corrected, form)
+        schema = from_arrow_schema(pa.schema([plain(ARROW).field(name) for name in names]))
+        self.clocks, self.events = clocks, self.events.select(*names).mapInArrow(corrected, schema)
 
     def drop_repeated(self) -> int:
         """Drop events that were there before, see ``traces.recorders.repeated``; the answer is how many."""
@@ -344,7 +311,7 @@ def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
 
 def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.RecordBatch]:
     """Batches with possible values only, as readers of files give them; what is wrong is counted."""
-    for batch in _larger(batches):
+    for batch in map(pa.concat_batches, together(batches, ROWS)):
         columns = {name: batch.column(name) for name in batch.schema.names}
         for name in SPANS.keys() & columns.keys():
             low, high = SPANS[name]
@@ -375,10 +342,10 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
 
 def _holes(batch: pa.RecordBatch, wrong: pa.Array, why: str, name: str) -> list[Hole]:
     """A hole for each event with a wrong value of ``name``: of it all else is known."""
-    places = pc.indices_nonzero(wrong).slice(0, _MOST_HOLES)
+    positions = pc.indices_nonzero(wrong).slice(0, _MOST_HOLES)
     told = [each for each in ("time", "kind", "group", "topic") if each in batch.schema.names]
     found = []
-    for event in batch.select(told).take(places).to_pylist():
+    for event in batch.select(told).take(positions).to_pylist():
         known = event["time"] is not None and SPANS["time"][0] <= event["time"] <= SPANS["time"][1]
         time_ = {"since": event["time"], "until": event["time"]} if known else {}
         kinds = EVIDENCE_BIT.get(event["kind"], ALL_KINDS) if name != "kind" and known else ALL_KINDS
@@ -388,45 +355,8 @@ def _holes(batch: pa.RecordBatch, wrong: pa.Array, why: str, name: str) -> list[
     return found
 
 
-def _larger(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of about ROWS: Spark hands them over in smaller ones, of which each costs time."""
-    waiting: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        waiting.append(batch)
-        count += len(batch)
-        if count >= ROWS:
-            yield pa.concat_batches(waiting)
-            waiting, count = [], 0
-    if waiting:
-        yield pa.concat_batches(waiting)
-
-
-def _plain(table: pa.Table) -> pa.Table:
+def _in_micros(table: pa.Table) -> pa.Table:
     """The table with times as Spark has them, in microseconds."""
     times = {field.name for field in FINDINGS if pa.types.is_timestamp(field.type)}
     micros = pa.timestamp("us", tz="UTC")
     return table.cast(pa.schema([field.with_type(micros) if field.name in times else field for field in table.schema]))
-
-
-def _plain_type(name: str) -> pa.DataType:
-    """The type of a column of the schema, words as such."""
-    type_ = ARROW.field(name).type
-    return type_.value_type if pa.types.is_dictionary(type_) else type_
-
-
-def _spark_form(schema: pa.Schema) -> StructType:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)
-
-
-def _table(answers: tuple[ClaimVerdict, ...]) -> pa.Table:
-    rows = [
-        (a.claim.id, str(a.verdict), a.judged, a.violated, a.doubtful, a.why or None, a.claim.statement, a.claim.rules)
-        for a in answers
-    ]
-    return pa.Table.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), VERDICTS, strict=True)],
-        schema=VERDICTS,
-    )

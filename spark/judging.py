@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,15 @@ from ..traces.encoding.names import Actor, Names, Slot
 from ..traces.encoding.store_counts import StoreCounts, Stored
 from ..traces.engine.context import Context
 from ..traces.engine.findings import ROW
-from ..traces.engine.result import merge
+from ..traces.engine.local import conclude
+from ..traces.engine.reading import Recorded
+from ..traces.engine.result import CheckResult, merge
+from ..traces.engine.scan import Scan
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import Group
 from ..traces.io import Problem, Problems, Trouble
 from ..traces.monitors.fold import Fold, Outcome
+from ..traces.monitors.groups import GroupMonitor
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import queue_folds
 from ..traces.recorders.members import members_of
@@ -29,13 +34,16 @@ from .blocks import Block, tuple_of, unpacked
 from .order import InOrder
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 ANSWER = "part int, piece int, summary string, rows binary"
 """Columns of what a partition answers: findings in pieces, each with the names and counts of the partition."""
 
 PIECE_ROWS = 100_000
 """Most findings of a piece."""
+
+EVENTS_OF_A_PART = 4_000_000
+"""So many events are judged in one partition, on an average; where all cores have more, there are more partitions."""
 
 _COUNTS = ("judged", "violated", "doubtful")
 
@@ -126,6 +134,42 @@ def _pieces(
         )
 
 
+def judged(
+    spark: SparkSession,
+    trace: Recorded,
+    scanned: Scan,
+    settings: Settings,
+    packed: Callable[[Task], DataFrame],
+    *,
+    started: float,
+) -> tuple[CheckResult, int]:
+    """The answer of a check, and how many events the tasks have dropped since they came before.
+
+    ``packed`` gives the events as rows of ``blocks.SCHEMA``; ``started`` is ``time.perf_counter`` when the check began.
+    """
+    header = trace.header
+    parts = max(spark.sparkContext.defaultParallelism, -(-scanned.events // EVENTS_OF_A_PART))
+    task = Task(
+        groups=dict(header.groups), release=header.release, settings=settings, context=scanned.context, parts=parts
+    )
+    found = gather(judge(packed(task), task).toArrow(), header.groups)
+    trace.problems.join(found.problems)
+    scanned = replace(scanned, events=scanned.events - found.repeated)
+    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
+    groups.stores(found.stores)
+    result = conclude(
+        trace,
+        scanned,
+        names=found.names,
+        settings=settings,
+        outcomes=[*found.outcomes, groups.finish()],
+        stores=found.stores,
+        engine=f"spark {spark.sparkContext.master}, {2 * parts} partitions",
+        seconds=time.perf_counter() - started,
+    )
+    return result, found.repeated
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answers:
     """What all partitions answered, in the codes of one set of names.
@@ -148,12 +192,7 @@ class Answers:
 
 
 def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
-    """Answers of partitions put together; codes of a partition become those of all.
-
-    Args:
-        answers: of all partitions.
-        groups: what is known of groups.
-    """
+    """Answers of partitions put together; codes of a partition become those of all."""
     names = Names(groups)
     outcomes: list[Outcome] = []
     asides: list[dict[str, Any]] = []

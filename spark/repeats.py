@@ -15,17 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..traces.encoding.coding import COLUMNS
-from ..traces.format.schema import ARROW
+from ..traces.format.schema import ARROW, plain
 from ..traces.io import Split, read_split
 from ..traces.io.time_order import TimeOrder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PLAIN = {
-    name: type_.value_type if pa.types.is_dictionary(type_) else type_
-    for name, type_ in ((name, ARROW.field(name).type) for name in COLUMNS)
-}
+_PLAIN = {name: plain(ARROW).field(name).type for name in COLUMNS}
 _STANDS = ("mark", "seq", "file", "place", "row")
 _TOLD = pa.schema([*_PLAIN.items(), *((f"its_{name}", pa.int64()) for name in _STANDS)])
 """Columns of an event: what is known of it; then what else equal events have in common, and where it stands."""
@@ -34,10 +31,7 @@ _TOLD = pa.schema([*_PLAIN.items(), *((f"its_{name}", pa.int64()) for name in _S
 def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound: bool) -> bool:
     """Whether an event may be repeated elsewhere than beside itself.
 
-    Args:
-        splits: of a trace.
-        orders: how far the events of each are in order.
-        sound: whether nothing is wrong with the events.
+    ``sound``: whether nothing is wrong with the events.
     """
     files: dict[int, TimeOrder] = {}
     for split, order in zip(splits, orders, strict=True):
@@ -52,10 +46,7 @@ def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound
 def repeated_in(spark: SparkSession, splits: Sequence[Split], counted: Sequence[bool]) -> list[Any]:
     """For each split which of its events were there before: their numbers in the order of reading, from 0.
 
-    Args:
-        spark: to ask.
-        splits: of a trace.
-        counted: for each whether ``seq`` is what its recorder counted.
+    ``counted``: for each whether ``seq`` is what its recorder counted.
     """
     from pyspark.sql import Window, functions
     from pyspark.sql.pandas.types import from_arrow_schema

@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from ..traces.errors import TraceError
 
@@ -98,14 +100,33 @@ def _settings(master: str, memory: str) -> dict[str, str]:
 
 
 @contextmanager
-def small_batches(spark: SparkSession) -> Iterator[None]:
-    """Let a session hand over rows in batches of ROWS_OF_A_BATCH, and as before afterwards."""
-    before = spark.conf.get(BATCH_ROWS)
-    spark.conf.set(BATCH_ROWS, str(ROWS_OF_A_BATCH))
+def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
+    """Let a setting of a session have a value, and as before afterwards."""
+    before = spark.conf.get(name)
+    spark.conf.set(name, value)
     try:
         yield
     finally:
-        spark.conf.set(BATCH_ROWS, str(before))
+        spark.conf.set(name, str(before))
+
+
+def small_batches(spark: SparkSession) -> AbstractContextManager[None]:
+    """Let a session hand over rows in batches of ROWS_OF_A_BATCH."""
+    return setting(spark, BATCH_ROWS, str(ROWS_OF_A_BATCH))
+
+
+def together(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
+    """Batches in runs of so many rows or a little more: Spark hands rows over in small ones, each of which costs."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        if count >= rows:
+            yield waiting
+            waiting, count = [], 0
+    if waiting:
+        yield waiting
 
 
 @contextmanager

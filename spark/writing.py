@@ -25,9 +25,7 @@ def write_findings(mined: Mined, folder: str) -> None:
     earlier tables or these. What a run that was killed has left is taken away by the next one; if it was killed between
     taking the earlier tables away and putting its own in place, the earlier ones are put back first.
 
-    Args:
-        mined: what was found.
-        folder: path or URL on any file system that Spark knows.
+    The folder is a path or URL on any file system that Spark knows.
 
     Raises:
         TraceError: the folder holds something that is not of this function, or cannot be written.

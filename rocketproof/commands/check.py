@@ -12,8 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..model.kernel import ConfigurationError, nearest
-from ..output.columns import print_columns
-from ..output.console import SafeConsole, interrupts, make_console
+from ..output.console import SafeConsole, interrupts, make_console, print_columns
 from ..output.files import STANDARD_OUTPUT, check_folder_writable, check_writable, write
 from ..output.progress import Interrupted, Progress, progress_of
 from ..properties.verdict import Verdict
@@ -40,26 +39,7 @@ LEFT_OUT_SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
-    """What the user asks for.
-
-    Attributes:
-        paths: files and folders of one trace.
-        engine: who goes through the events.
-        master: of Spark; empty for a local one.
-        claims: ids of the claims whose answers count; empty for all.
-        message: unique key, message id or origin of the message to tell about; empty for none.
-        queue: of which queue to tell, as ``topic@broker:id`` or a part of it; empty for all.
-        skew: how far clocks of different processes may be apart, ms.
-        strict: stop at the first thing that cannot be read.
-        deaths: processes that were killed.
-        format: name of the form of all files; ``auto`` looks at the content of each.
-        options: of importers, such as ``zone``.
-        delays: ``messageDelayLevel`` of the brokers; empty for what the deployment file or the trace says.
-        config: the deployment file with timers and maxima; empty for RocketMQ's defaults.
-        memory: bytes that the state of the monitors may take.
-        stories: how many violations of each claim are told.
-        every: print a line for each claim, also for those with nothing to say.
-    """
+    """What the user asks for; see the options of ``rocketproof check``. Times are in ms, ``memory`` in bytes."""
 
     paths: Sequence[str]
     engine: Engine = Engine.AUTO

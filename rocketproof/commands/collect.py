@@ -7,7 +7,6 @@ import re
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import InputError
@@ -21,7 +20,7 @@ from ..traces.cluster.queues import Limits
 from ..traces.cluster.remoting import Credentials
 from ..traces.cluster.samples import now
 from ..traces.explain.report.words import counted
-from .sizes import read_count, read_size, read_time
+from .sizes import iso_time, read_count, read_size, read_time
 
 COMPLETE, MORE = 0, 2
 
@@ -32,13 +31,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How a cluster is asked where not everybody may.
-
-    Attributes:
-        credentials: file with accessKey and secretKey, as RocketMQ's own ``tools.yml``; empty for the environment.
-        tls: whether connections are encrypted; ``ca``, ``cert`` and ``key`` are PEM files.
-        unverified: take any certificate.
-    """
+    """How a cluster is asked where not everybody may; see the options of ``rocketproof collect``."""
 
     credentials: str = ""
     tls: bool = False
@@ -75,7 +68,7 @@ def collect(
         if not re.fullmatch(r".+:\d{1,5}", address):
             raise InputError(f"--namesrv {address!r} is no address. Write HOST:PORT, several with ; between them.")
     at = now()
-    begin, end = read_moment("--since", since, at), read_moment("--until", until, at) if until else None
+    begin, end = read_since("--since", since, at), read_since("--until", until, at) if until else None
     if end is not None and end <= begin:
         raise InputError("--until is not after --since.")
     bounds = _limits(limits)
@@ -109,7 +102,11 @@ def collect(
 
 def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
     """What came of a run, a line each."""
-    lines = [f"{name}: {counted(count, 'more line' if went_on else 'line')}" for name, count in _sorted(collected)]
+    lines = [
+        f"{name}: {counted(count, 'more line' if went_on else 'line')}"
+        for name in GROWING
+        if (count := collected.written[name])
+    ]
     if not lines:
         lines = ["nothing new" if went_on else "nothing was there to read"]
     if collected.samples > 1:
@@ -129,11 +126,7 @@ def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
     return [*lines, f"check it: rocketproof check {out}"]
 
 
-def _sorted(collected: Collected) -> list[tuple[str, int]]:
-    return [(name, collected.written[name]) for name in GROWING if collected.written[name]]
-
-
-def read_moment(option: str, text: str, at: int) -> int:
+def read_since(option: str, text: str, at: int) -> int:
     """A moment in ms: a time ago, such as 2h, or ISO 8601, in UTC unless it says otherwise.
 
     Raises:
@@ -142,9 +135,7 @@ def read_moment(option: str, text: str, at: int) -> int:
     if re.fullmatch(r"\d+ ?[a-z]+", text.strip()):
         return at - read_time(option, text)
     try:
-        moment = datetime.fromisoformat(text.strip())
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return int(moment.timestamp() * 1000)
+        return iso_time(text.strip())
     except (ValueError, OverflowError):
         raise InputError(
             f"{option} {text!r} is no moment. Write how long ago, such as 2h, or ISO 8601: 2026-03-01T12:00:05Z."

@@ -36,15 +36,7 @@ def conform_traces(
 ) -> int:
     """Follow a trace through the model and print what came of it; returns the exit code.
 
-    Args:
-        paths: files and folders of one trace.
-        slack: how far records of different threads and processes may be apart from what they tell, ms.
-        on_spark: follow queues on Spark.
-        master: of Spark; empty for a local one.
-        jobs: how many processes follow queues side by side, without Spark.
-        strict: stop at the first thing that cannot be read.
-        shown: mismatches that are printed, at most.
-        json_file: where the answer goes as JSON besides; ``-`` for standard output, empty for nowhere.
+    See the options of ``rocketproof conform``; ``slack`` is in ms.
 
     Raises:
         InputError: no trace is named, or the answer cannot be written.

@@ -20,13 +20,7 @@ def diagnose(
 ) -> int:
     """Diagnose a recording and print what came of it; returns the exit code.
 
-    Args:
-        paths: files and folders of one trace.
-        config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
-        slack: how far records of different processes may be apart from what they tell, ms.
-        strict: stop at the first thing that cannot be read.
-        json: where the answer goes as JSON besides; ``-`` for standard output, empty for nowhere.
-        report: the page that is written, empty for none.
+    See the options of ``rocketproof diagnose``; ``slack`` is in ms.
 
     Raises:
         InputError: no trace is named, or the answer cannot be written.

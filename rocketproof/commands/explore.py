@@ -30,15 +30,7 @@ _LONG = (
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreRequest:
-    """What to explore.
-
-    Attributes:
-        name: a machine, preset, property, known bug, or the path of a trace.
-        constants: what differs from its configuration.
-        also: further configurations in the same page, each by what differs from the first one.
-        out: the file to write; empty for one named after the subject.
-        port: serve the page there instead of writing it, 0 for any free one; None to write it.
-    """
+    """What to explore; see the options of ``rocketproof explore``. Without a ``port`` the page is written."""
 
     name: str
     constants: Constants

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
-from rich.console import Console
 from rich.text import Text
 
 from ..checkers.catalogue import default_rows
@@ -21,7 +21,7 @@ from ..checkers.mutation.theorems import Theorems
 from ..checkers.suite import Row
 from ..errors import InputError
 from ..model.kernel import nearest
-from ..output.console import console_beside
+from ..output.console import SafeConsole, console_beside
 from ..output.files import write, write_json
 from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
@@ -34,19 +34,7 @@ _STYLES = {Fate.KILLED: "green", Fate.SURVIVED: "bold red", Fate.UNKNOWN: "yello
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked for; see the options of ``rocketproof mutants``.
-
-    Attributes:
-        part: the part of the model; empty for all.
-        sample, seed: how many mutants, chosen by part and kind; None for all.
-        jobs: processes.
-        matrix: ask all rows, not just until one changes.
-        at_least: share of mutants in percent that must be killed; None for all.
-        list_only: print the mutants and try none.
-        json, html: files to write; empty for none.
-        keep: file with what is known already, to which everything is added; empty for none.
-        ids: only these, or those of a text: ``orderly_lock.take``.
-    """
+    """What was asked for; see the options of ``rocketproof mutants``."""
 
     part: str = ""
     sample: int | None = None
@@ -74,7 +62,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
     changes = chosen(asked)
     if asked.list_only:
         for change in changes:
-            console.print(Text(f"{change.id}  {change.sort}: {change.told}"), soft_wrap=True)
+            console.say(f"{change.id}  {change.sort}: {change.told}")
         return 0
     rows = default_rows()
     started = time.perf_counter()
@@ -168,7 +156,8 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
 
 def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> str:
     """A page of HTML that stands by itself."""
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_PAGE)
+    text = resources.files(__package__).joinpath("generated_mutants.html").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     found = notices(outcomes, rows)
     return template.render(
         title=_title(outcomes, asked),
@@ -185,9 +174,14 @@ def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> str:
 
 
 def _print(
-    console: Console, outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked, limit: LimitTable, seconds: float
+    console: SafeConsole,
+    outcomes: Sequence[Outcome],
+    rows: Sequence[Row],
+    asked: Asked,
+    limit: LimitTable,
+    seconds: float,
 ) -> None:
-    console.print(Text(_title(outcomes, asked), style="bold"), soft_wrap=True)
+    console.say(_title(outcomes, asked), "bold")
     for name, scores in (("part", by_part(outcomes)), ("kind of change", by_kind(outcomes))):
         _print_scores(console, name, scores)
     for item in outcomes:
@@ -195,10 +189,10 @@ def _print(
             console.print()
             fate = (str(item.fate), _STYLES.get(item.fate, "dim"))
             head = Text.assemble((item.change.id, "bold"), "  ", fate, f"  {in_words(item)}")
-            console.print(head, soft_wrap=True)
-            console.print(Text(f"  {item.change.sort}: {item.change.told}"), soft_wrap=True)
+            console.say(head)
+            console.say(f"  {item.change.sort}: {item.change.told}")
             for line in item.run.splitlines():
-                console.print(Text(f"    {line}"), soft_wrap=True)
+                console.say(f"    {line}")
     console.print()
     if asked.matrix:
         print_notices(console, outcomes, rows)
@@ -207,34 +201,34 @@ def _print(
     states = limit.states or USUAL_STATES
     bound = f"configurations of up to {states:,} states"
     share = f"{_percent(score)} of those not equivalent killed; " if score.share is not None else ""
-    console.print(Text(f"{counted or 'nothing tried'}; {share}{bound}; {seconds:.1f} s"), soft_wrap=True)
+    console.say(f"{counted or 'nothing tried'}; {share}{bound}; {seconds:.1f} s")
 
 
-def print_notices(console: Console, outcomes: Sequence[Outcome], rows: Sequence[Row]) -> None:
+def print_notices(console: SafeConsole, outcomes: Sequence[Outcome], rows: Sequence[Row]) -> None:
     """Print which properties notice one mutant only, and which none; known where every row was asked."""
     found = notices(outcomes, rows)
     one, none, unasked = only_one(found), idle(found), not_asked(found)
     width = max((len(item.id) for item in (*one, *none)), default=0)
-    console.print(Text(f"{len(one)} properties notice one mutant only", style="bold"), soft_wrap=True)
+    console.say(f"{len(one)} properties notice one mutant only", "bold")
     for item in one:
-        console.print(Text(f"  {item.id:{width}}  {item.mutants[0]}, of {item.asked}"), soft_wrap=True)
+        console.say(f"  {item.id:{width}}  {item.mutants[0]}, of {item.asked}")
     head = f"{len(none)} properties notice none of those that differ where they are claimed"
-    console.print(Text(head, style="bold"), soft_wrap=True)
+    console.say(head, "bold")
     for item in none:
-        console.print(Text(f"  {item.id:{width}}  of {item.asked}"), soft_wrap=True)
+        console.say(f"  {item.id:{width}}  of {item.asked}")
     head = f"{len(unasked)} properties are claimed only where none of these differs"
-    console.print(Text(head, style="bold"), soft_wrap=True)
+    console.say(head, "bold")
     console.print()
 
 
-def _print_scores(console: Console, name: str, scores: Sequence[Score]) -> None:
+def _print_scores(console: SafeConsole, name: str, scores: Sequence[Score]) -> None:
     width = max(map(len, [name, *(score.name for score in scores)]), default=0)
     console.print()
     heads = "".join(f"{fate!s:>12}" for fate in Fate)
-    console.print(Text(f"{name:{width}}{heads}{'share':>9}", style="bold"), soft_wrap=True)
+    console.say(f"{name:{width}}{heads}{'share':>9}", "bold")
     for score in scores:
         counts = "".join(f"{score.fates[fate] or '':>12}" for fate in Fate)
-        console.print(Text(f"{score.name:{width}}{counts}{_percent(score):>9}"), soft_wrap=True)
+        console.say(f"{score.name:{width}}{counts}{_percent(score):>9}")
 
 
 def _title(outcomes: Sequence[Outcome], asked: Asked) -> str:
@@ -254,46 +248,3 @@ def _score(score: Score) -> dict[str, Any]:
 
 def _is_meant(change: Change, name: str) -> bool:
     return name in (change.id, f"{change.part}.{change.text}")
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .1rem .7rem; text-align: right; }
-td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { background: #8881; }
-.survived { color: #b00; font-weight: bold; } .unknown { color: #a60; } .killed { color: #070; }
-pre { background: #8881; padding: .5rem; overflow-x: auto; }
-</style></head><body>
-<h1>{{ title }}</h1>
-{% for name, scores in tables %}
-<table><tr><th>{{ name }}</th>{% for fate in fates %}<th>{{ fate }}</th>{% endfor %}<th>share</th></tr>
-{% for score in scores %}
-<tr><td>{{ score.name }}</td>{% for fate in fates %}<td>{{ score.fates[fate] }}</td>{% endfor %}
-<td>{{ percent(score) }}</td></tr>
-{% endfor %}</table>
-{% endfor %}
-{% if not whole %}
-<p>A mutant is asked until one row changes, so what a property notices is counted from below.</p>
-{% endif %}
-<details><summary>{{ one|length }} properties notice one mutant only</summary>
-<table><tr><th>property</th><th>what it says</th><th>mutant</th><th>what it changes</th><th>of</th></tr>
-{% for item in one %}
-<tr><td>{{ item.id }}</td><td>{{ item.statement }}</td>
-<td>{{ item.mutants[0] }}</td><td>{{ told[item.mutants[0]] }}</td><td>{{ item.asked }}</td></tr>
-{% endfor %}</table></details>
-<details><summary>{{ idle|length }} properties notice none of those that differ where they are claimed</summary>
-<table><tr><th>property</th><th>what it says</th><th>machine</th><th>of</th></tr>
-{% for item in idle %}
-<tr><td>{{ item.id }}</td><td>{{ item.statement }}</td><td>{{ item.machine }}</td><td>{{ item.asked }}</td></tr>
-{% endfor %}</table></details>
-<details><summary>{{ not_asked|length }} properties are claimed where none of these mutants differs</summary>
-<p>{{ not_asked|map(attribute="id")|join(", ") }}</p></details>
-<h2>Mutants</h2>
-{% for item, words in outcomes %}
-<p><b>{{ item.change.id }}</b> <span class="{{ item.fate }}">{{ item.fate }}</span> {{ item.change.sort }}:
-{{ item.change.told }}<br>{{ words }}</p>
-{% if item.run %}<pre>{{ item.run }}</pre>{% endif %}
-{% endfor %}
-</body></html>
-"""

@@ -17,9 +17,7 @@ ENDINGS = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
 def capture(out: str, folders: Sequence[Path]) -> int:
     """Join recordings into one trace and say what came of it; returns the exit code.
 
-    Args:
-        out: the trace to write; the end of its name tells the form.
-        folders: files of the agents, or folders of them.
+    The end of the name of ``out`` tells the form.
 
     Raises:
         InputError: the trace cannot be written there.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.text import Text
-
 from ..lab.errors import LabError
 from ..lab.maven import DEFAULT_RELEASE, Toolchain, check_release
 from ..lab.outcome import Outcome
@@ -23,11 +21,7 @@ MET, NOT_MET = range(2)
 def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "", keep: bool = False) -> int:
     """Run scenarios one after the other, and tell what each showed; returns the exit code.
 
-    Args:
-        wanted: names of scenarios or paths of files; all of the kit's that run on the release if none is given.
-        release: of RocketMQ.
-        out: folder for trace and outcome of each run; empty to keep none.
-        keep: also keep recordings and logs there.
+    See the options of ``rocketproof lab run``; without names all of the kit's that run on the release are meant.
 
     Raises:
         InputError: the folder cannot be written.
@@ -47,7 +41,7 @@ def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "",
         release=release,
         out=Path(out) if out else None,
         keep=keep,
-        say=lambda text: _line(console, text),
+        say=console.say,
     )
     done: list[Outcome] = []
     with interrupts(), terminations():
@@ -60,7 +54,7 @@ def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "",
     not_met = [outcome.scenario for outcome in done if not outcome.met]
     if len(done) > 1:
         said = f"not as expected: {', '.join(not_met)}" if not_met else "all as expected"
-        _line(console, f"{len(done)} scenarios on RocketMQ {release}: {said}")
+        console.say(f"{len(done)} scenarios on RocketMQ {release}: {said}")
     return NOT_MET if not_met else MET
 
 
@@ -70,17 +64,13 @@ def list_scenarios() -> int:
     for name in names():
         scenario = load(name)
         about = ", ".join([*scenario.bugs, *scenario.rules])
-        _line(console, f"{name}: {scenario.title} ({about})", style="bold")
-        _line(console, f"  {scenario.shows}")
+        console.say(f"{name}: {scenario.title} ({about})", style="bold")
+        console.say(f"  {scenario.shows}")
     return MET
 
 
 def _show(console: SafeConsole, outcome: Outcome) -> None:
     style = "green" if outcome.met else "bold red"
-    _line(console, f"{outcome.scenario}: {'as expected' if outcome.met else 'not as expected'}", style=style)
+    console.say(f"{outcome.scenario}: {'as expected' if outcome.met else 'not as expected'}", style=style)
     for line in outcome.lines():
-        _line(console, f"  {line}")
-
-
-def _line(console: SafeConsole, text: str, style: str = "") -> None:
-    console.say(Text(text, style=style))
+        console.say(f"  {line}")

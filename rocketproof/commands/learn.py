@@ -6,15 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
 from ..errors import InputError
 from ..learn.lessons import lesson_called, lessons
 from ..learn.notebook import notebook as as_notebook
-from ..output.columns import print_columns
-from ..output.console import VERDICT_STYLES, make_console
+from ..output.console import VERDICT_STYLES, SafeConsole, make_console, print_columns
 from ..output.files import check_writable, write
 from ..properties.verdict import Verdict, merge
 
@@ -24,10 +22,7 @@ CHECK = "check"
 def learn(words: Sequence[str], *, language: str, notebook: str = "") -> int:
     """Do what the words say: nothing lists, a lesson opens it, ``check LESSON FILE`` verifies an answer.
 
-    Args:
-        words: of the command.
-        language: of the lessons.
-        notebook: a file to which a lesson is written as a notebook instead, ``-`` for standard output.
+    With ``notebook``, ``-`` for standard output, a lesson is written as a notebook instead.
 
     Returns:
         The exit code: 0, or of an answer 1 if it is not right yet, and 2 if it could not be judged.
@@ -55,7 +50,7 @@ def learn(words: Sequence[str], *, language: str, notebook: str = "") -> int:
     return 0
 
 
-def _list(console: Console, language: str) -> None:
+def _list(console: SafeConsole, language: str) -> None:
     known = lessons(language)
     lines = [(f"{lesson.number:>2}", lesson.name, lesson.title) for lesson in known]
     print_columns(console, ("", lines), indent="")
@@ -63,14 +58,14 @@ def _list(console: Console, language: str) -> None:
     console.print(Text(f"Open one: rocketproof learn {known[0].name}"))
 
 
-def _open(console: Console, text: str) -> None:
+def _open(console: SafeConsole, text: str) -> None:
     if console.is_terminal:
         console.print(Markdown(text))
     else:
-        console.print(Text(text), soft_wrap=True)
+        console.print(Text(text), soft_wrap=True)  # it has many lines
 
 
-def _check(console: Console, name: str, answer: Path) -> int:
+def _check(console: SafeConsole, name: str, answer: Path) -> int:
     from ..learn.tasks import EXERCISES
     from ..model.kernel import ModelError
 
@@ -79,11 +74,9 @@ def _check(console: Console, name: str, answer: Path) -> int:
     except ModelError as error:
         raise InputError(f"{answer}: {error}") from None
     for step in steps:
-        console.print(
-            Text.assemble((f"{step.verdict:8}", VERDICT_STYLES[step.verdict]), f"  {step.asked}"), soft_wrap=True
-        )
+        console.say(Text.assemble((f"{step.verdict:8}", VERDICT_STYLES[step.verdict]), f"  {step.asked}"))
         for line in step.told.splitlines():
-            console.print(Text("    " + line), soft_wrap=True)
+            console.say("    " + line)
     # Where one thing is wrong the answer is, whatever could not be judged for that reason.
     verdicts = [step.verdict for step in steps]
     whole = Verdict.VIOLATED if Verdict.VIOLATED in verdicts else merge(verdicts)
@@ -92,5 +85,5 @@ def _check(console: Console, name: str, answer: Path) -> int:
         Verdict.HOLDS: f"{answer} solves the exercise of {name}.",
         Verdict.VIOLATED: f"{answer} does not solve the exercise of {name} yet.",
     }
-    console.print(Text(said.get(whole, f"{answer} could not be judged: a limit was hit.")), soft_wrap=True)
+    console.say(said.get(whole, f"{answer} could not be judged: a limit was hit."))
     return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1}.get(whole, 2)

@@ -74,40 +74,12 @@ def simulate(
     list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
 ) -> None:
     """Simulate what was asked for."""
+    options = {name.rstrip("_"): value for name, value in locals().items() if name not in ("out", "list_")}
     from . import simulate as run
-    from .sizes import read_count, read_time
 
     if list_:
         run.list_mutants()
         raise typer.Exit
-    options = {
-        "messages": None if messages is None else read_count("--messages", messages),
-        "consumers": consumers,
-        "queues": queues,
-        "topics": topics,
-        "brokers": brokers,
-        "group_kind": group_kind,
-        "strategy": strategy,
-        "rate": None if rate is None else read_count("--rate", rate),
-        "duration": None if duration is None else read_time("--duration", duration),
-        "failure_rate": failure_rate,
-        "retry_failure_rate": retry_failure_rate,
-        "refusal_rate": refusal_rate,
-        "filtered_rate": filtered_rate,
-        "max_attempts": max_attempts,
-        "churn": churn,
-        "broker_restarts": broker_restarts,
-        "resets": resets,
-        "corrections": corrections,
-        "timeouts": timeouts,
-        "consume_timeout": None if consume_timeout is None else read_time("--consume-timeout", consume_timeout),
-        "mutant": mutant,
-        "mutant_places": mutant_places,
-        "delays": delays,
-        "seed": seed,
-        "format": format_,
-        "keys": keys or None,
-    }
     raise typer.Exit(run.simulate_cluster(out, options))
 
 

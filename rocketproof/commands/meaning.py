@@ -8,45 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 CONCEPTS: tuple[tuple[str, ...], ...] = tuple(
     tuple(line.split())
-    for line in """
-    crash die died dies dead death kill killed 宕机 崩溃 挂了 挂掉 死亡
-    twice again second duplicate repeat repeated idempotent idempotence redelivered 重复 幂等 两次
-    deliver delivered delivery delivers consumed come comes 投递 消费
-    lost lose loses loss skip skipped past miss missing 丢消息 丢失 丢 漏 跳过
-    join joins joining joiner member 扩容 上线 加入
-    leave leaving leaver stop shutdown 缩容 下线 停机 关闭
-    rebalance assignment allocation allocate reallocated partition share divide 重平衡 负载均衡 再均衡 队列分配 分配
-    owner own owns owned consumer 归属 持有 消费者
-    overlap two both 同时
-    gap nobody orphan unowned idle 没人消费 无人消费 空闲
-    retry retries reconsume tries attempt attempts back 重试 重投
-    fail failed failure fails exception throw null 失败 异常
-    dead-letter dlq dead-lettered letter 死信队列 死信
-    delay delayed schedule level wait 延迟 延时 定时
-    offset position mark committed commit 消费位点 位点 消费进度 进度
-    reset 重置位点 重置 回溯
-    orderly order ordered sequence 顺序消费 顺序 有序
-    lock locked unlock 加锁 分布式锁 锁
-    broadcast broadcasting 广播消费 广播
-    filter filtered tag tags subscription subscribe subscribed expression wanted asks 订阅关系 订阅 过滤 标签
-    timeout expire expired expiry slow hang hung hangs long 超时 卡住 卡死 慢
-    pause paused gc 停顿 暂停
-    new first 新消费组 新组 新
-    pull pulls poll polling push 长轮询 拉取 拉 推送 推
-    broker server 服务端
-    restart reboot 重启
-    end ends eventually heal heals 最终 恢复 收敛
-    stuck progress backlog lag 堆积 积压 不消费
-    queue 队列
-    message 消息
-    listener 监听器 消费线程
-    batch ackindex 批量
-    view list views 视图
-    same id clientid 实例名
-    """.strip().splitlines()
+    for line in resources.files(__package__).joinpath("meaning.txt").read_text(encoding="utf-8").splitlines()
 )
 """Words for the same thing: a question may use one where a statement has another."""
 
@@ -131,9 +97,9 @@ def _phrases() -> list[tuple[str, str]]:
 
 def _concept(word: str) -> str:
     concepts = _concepts()
-    for form in (word, word.removesuffix("s"), word.removesuffix("ed"), word.removesuffix("ing")):
-        if form in concepts:
-            return concepts[form]
+    for variant in (word, word.removesuffix("s"), word.removesuffix("ed"), word.removesuffix("ing")):
+        if variant in concepts:
+            return concepts[variant]
     return word.removesuffix("s")
 
 

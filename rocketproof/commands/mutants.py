@@ -7,8 +7,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
-
 from ..checkers.catalogue import all_rows
 from ..checkers.exploration import Limits
 from ..checkers.kill_matrix import Cell, Effort, cells
@@ -18,7 +16,7 @@ from ..checkers.run import Run
 from ..errors import InputError
 from ..explorer.run_svg import run_svg
 from ..model.kernel import nearest
-from ..output.console import console_beside, interrupts, make_console
+from ..output.console import SafeConsole, console_beside, interrupts, make_console
 from ..output.files import check_writable, write
 from ..output.findings_page import write_answers
 from ..output.junit import as_junit
@@ -60,7 +58,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     seconds = time.perf_counter() - started
     print_table(console, answers)
     for answer in answers:
-        if (names and not outputs.matrix) or (_has_story(answer) and (outputs.stories or not answer.as_expected)):
+        if (names and not outputs.matrix) or (
+            answer.mutated is not None and (outputs.stories or not answer.as_expected)
+        ):
             print_story(console, answer)
     if outputs.matrix:
         print_matrix(console, answers, rows)
@@ -125,10 +125,6 @@ def list_mutants(names: Sequence[str]) -> None:
     print_entries(make_console(quiet=False), select(entries(all_rows()), names))
 
 
-def _has_story(answer: Answer) -> bool:
-    return answer.mutated is not None
-
-
 def _is_meant(entry: Entry, name: str) -> bool:
     return name in (entry.id, known_id(entry.id), entry.id[:1] if known_id(entry.id) in KNOWN_BUGS else "")
 
@@ -137,7 +133,7 @@ def _run(
     tried: Sequence[Entry],
     limit: LimitTable,
     outputs: Outputs,
-    console: Console,
+    console: SafeConsole,
     answers: list[Answer],
     rows: dict[str, list[Cell]],
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
 
@@ -64,24 +65,16 @@ def mine(
         console.say(f"{done.run} has it already: nothing is new since")
     for cluster, begun in done.since.items():
         if begun.time is not None:
-            console.say(f"{cluster}: carried on from {moment(begun.time)}")
+            console.say(f"{cluster}: carried on from {to_the_second(begun.time)}")
         elif begun.why:
             console.say(f"{cluster}: from its beginning, since {begun.why}")
     for cluster in done.empty:
         console.say(f"no events: {cluster}")
-    said = {
-        "run": done.run,
-        "is_new": done.is_new,
-        "mined": list(done.mined),
-        "taken": list(done.taken),
-        "empty": list(done.empty),
-        "since": {cluster: {"time": one.time, "why": one.why} for cluster, one in done.since.items()},
-    }
-    write_json(json_file, said)
+    write_json(json_file, asdict(done))
     return 0
 
 
-def moment(time: int) -> str:
+def to_the_second(time: int) -> str:
     """A time, ms, to the second."""
     return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 

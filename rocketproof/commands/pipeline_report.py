@@ -20,7 +20,7 @@ from .pipeline_table import table_of
 if TYPE_CHECKING:
     from ..spark.pipeline import Answered
 
-PLACES_SHOWN = 20
+ROWS_SHOWN = 20
 """Groups and days with most violations that the terminal names."""
 
 
@@ -68,23 +68,23 @@ def report(
 def _summary(console: SafeConsole, answers: Sequence[Answered], json_file: str) -> int:
     """A line for each cluster, worst first, and where most violations are, by group and day."""
     worst_first = sorted(answers, key=lambda answer: (WORST_FIRST.index(overall(answer.verdicts)), answer.cluster))
-    console.say(Text(f"{answers[0].run}: {counted(len(answers), 'cluster')}", style="bold"))
+    console.say(f"{answers[0].run}: {counted(len(answers), 'cluster')}", "bold")
     for answer in worst_first:
         verdict = overall(answer.verdicts)
         line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
         console.say(line.append(f"  {answer.cluster}: {counted(answer.events, 'event')}; {headline(answer.verdicts)}"))
-    places = [
+    rows = [
         (count, answer.cluster, group, day, claim)
         for answer in worst_first
         for (group, day, claim), count in answer.violations().items()
     ]
-    places.sort(key=lambda place: (-place[0], place[1:]))
-    if places:
+    rows.sort(key=lambda row: (-row[0], row[1:]))
+    if rows:
         console.say("violations by cluster, group and day:")
-    for count, cluster, group, day, claim in places[:PLACES_SHOWN]:
+    for count, cluster, group, day, claim in rows[:ROWS_SHOWN]:
         console.say(f"  {count:,}  {cluster}  {group or '-'}  {day}  {claim}")
-    if len(places) > PLACES_SHOWN:
-        console.say(f"  … and {len(places) - PLACES_SHOWN:,} more; --cluster tells all of one")
+    if len(rows) > ROWS_SHOWN:
+        console.say(f"  … and {len(rows) - ROWS_SHOWN:,} more; --cluster tells all of one")
     said = {
         "run": answers[0].run,
         "clusters": [
@@ -98,7 +98,7 @@ def _summary(console: SafeConsole, answers: Sequence[Answered], json_file: str) 
         ],
         "violations": [
             {"cluster": cluster, "group": group, "day": day, "claim": claim, "count": count}
-            for count, cluster, group, day, claim in places
+            for count, cluster, group, day, claim in rows
         ],
     }
     write_json(json_file, said)

@@ -21,7 +21,7 @@ from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
 from .pipeline_ingest import session
-from .pipeline_mine import moment
+from .pipeline_mine import to_the_second
 from .preparing import preparing
 from .sizes import read_pairs
 
@@ -33,14 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """From where recordings come.
-
-    Attributes:
-        paths: folders; empty where lines are streamed.
-        format: of a source of lines, such as ``kafka``; empty for folders.
-        options: of that source, as NAME=VALUE.
-        header: file whose first line is the header of the lines.
-    """
+    """From where recordings come: folders, or a source of lines; see the options of ``rocketproof pipeline watch``."""
 
     paths: Sequence[str]
     format: str = ""
@@ -77,13 +70,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Sink:
-    """Where alerts go besides the table and the terminal.
-
-    Attributes:
-        json: a file to which lines of JSON are added, or ``-`` for standard output; empty for none.
-        format: of a sink of Spark, such as ``kafka`` or ``delta``; empty for none.
-        options: of that sink, as NAME=VALUE.
-    """
+    """Where alerts go besides the table and the terminal: lines of JSON, and a sink of Spark with its options."""
 
     json: str = ""
     format: str = ""
@@ -202,16 +189,16 @@ def _say(console: SafeConsole, done: Watched) -> None:
     if done.mining is not None:
         said.append(f"{done.mining.run}{'' if done.mining.is_new else ' has it already'}")
     if done.told is not None:
-        said.append(f"told up to {moment(done.told.watermark)}")
+        said.append(f"told up to {to_the_second(done.told.watermark)}")
     said += [f"{count:,} {change}" for change, count in Counter(one["change"] for one in done.alerts).items()]
     console.say(f"batch {done.batch}: {'; '.join(said)}")
     for since in () if done.mining is None else done.mining.since.values():
         if since.why:
             console.say(f"  mined from its beginning, since {since.why}")
-    for file, time in () if done.told is None else done.told.ahead:
+    for file, time in () if done.told is None else done.told.later:
         console.say(
-            f"  {file}: has events dated up to {moment(time)}, after it was written or ingested: a clock is ahead, and "
-            "set it right; they are mined, and do not move the watermark"
+            f"  {file}: has events dated up to {to_the_second(time)}, after it was written or ingested: a clock is "
+            "ahead, and set it right; they are mined, and do not move the watermark"
         )
     for why in new.left_out:
         console.say(f"  left out: {why}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..checkers.catalogue import all_rows
@@ -18,8 +18,7 @@ from ..model.consumption import consumption
 from ..model.everything import everything
 from ..model.kernel import Machine, lower, nearest
 from ..model.kernel.plain import PlainMachine
-from ..output.columns import print_columns
-from ..output.console import make_console
+from ..output.console import make_console, print_columns
 from ..output.files import check_writable, write
 from ..traces.generate.recorder import Recording, record_run
 from ..traces.io.writing import write_jsonl
@@ -31,15 +30,7 @@ RECORDABLE = (assignment, consumption, everything)
 
 @dataclass(frozen=True, kw_only=True)
 class RecordRequest:
-    """Which run is recorded.
-
-    Attributes:
-        machine: name of the machine of a random run.
-        constants: how its configuration differs from the defaults.
-        steps: how long a random run is.
-        seed: what its chances follow from.
-        mutant: id of a known bug: its shortest counterexample is recorded instead.
-    """
+    """Which run is recorded; see the options of ``rocketproof record``."""
 
     machine: str = "consumption"
     constants: Mapping[str, int | str] = field(default_factory=dict)
@@ -50,11 +41,6 @@ class RecordRequest:
 
 def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
     """Record a run into ``trace.jsonl`` and ``truth.json`` of a new folder; returns the exit code.
-
-    Args:
-        request: which run.
-        out: the folder.
-        picture: a file in which the run is drawn, empty for none.
 
     Raises:
         InputError: an unknown machine or mutant, or the folder holds something or cannot be written.
@@ -133,23 +119,6 @@ def _truth(recording: Recording) -> dict[str, Any]:
     """What the machine knows of the run; only where its constants ask for history (causes, watch_offsets)."""
     truth = recording.truth
     return {
-        "came again": [
-            {
-                "time": item.time,
-                "queue": item.queue,
-                "offset": item.offset,
-                "causes": sorted(c.name for c in item.causes),
-            }
-            for item in truth.repeats
-        ],
-        "offset went back": [
-            {
-                "time": item.time,
-                "queue": item.queue,
-                "before": item.before,
-                "after": item.after,
-                "reason": item.reason.name,
-            }
-            for item in truth.decreases
-        ],
+        "came again": [asdict(item) | {"causes": sorted(c.name for c in item.causes)} for item in truth.repeats],
+        "offset went back": [asdict(item) | {"reason": item.reason.name} for item in truth.decreases],
     }

@@ -36,13 +36,7 @@ def reproduce(
 ) -> int:
     """Write what reproduces a finding into a new folder; returns the exit code.
 
-    Args:
-        paths: files and folders of one trace.
-        finding: a claim that is violated, or a known bug that explains it; empty for what comes first.
-        out: the folder.
-        config: the deployment file of the check; empty for RocketMQ's defaults.
-        slack: how far records of different processes may be apart from what they tell, ms.
-        strict: stop at the first thing that cannot be read.
+    See the options of ``rocketproof reproduce``; without a finding it is what comes first. ``slack`` is in ms.
 
     Raises:
         InputError: there is nothing to reproduce, no run of the model shows it, or the folder cannot be written.

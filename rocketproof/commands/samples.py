@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
-
 from ..errors import InputError
 from ..lab.run import TRACE as RUN_TRACE
 from ..lab.scenario import load
@@ -29,10 +27,7 @@ AS_EXPECTED, DIFFERENT = range(2)
 def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOLDER) -> int:
     """Check samples and print a line for each; returns the exit code.
 
-    Args:
-        names: of samples or scenarios; all samples if none is given.
-        to_json: where the numbers go besides, ``-`` for standard output, empty for nowhere.
-        folder: of the samples.
+    Names are of samples or scenarios; without any all are meant. The numbers go to a file ``to_json`` besides.
 
     Raises:
         InputError: there is no such sample.
@@ -48,13 +43,13 @@ def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOL
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted: {len(done)} of {len(chosen)} samples checked") from None
     for line in as_text([one.row for one in done]):
-        console.say(Text(line))
+        console.say(line)
     wrong = [one for one in done if one.differences]
     for one in wrong:
         console.say()
-        console.say(Text(f"{one.sample.name}: not as expected", style="bold red"))
+        console.say(f"{one.sample.name}: not as expected", "bold red")
         for difference in one.differences:
-            console.say(Text(f"  {difference}"))
+            console.say(f"  {difference}")
     console.say()
     said = f"{len(wrong)} not as expected" if wrong else "all as expected"
     console.say(f"{counted(len(done), 'real run')} checked: {said}; {time.perf_counter() - started:.1f} s")

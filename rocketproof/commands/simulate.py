@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -12,13 +12,21 @@ from typing import Any
 from ..errors import InputError
 from ..model.delay import DelayTable
 from ..model.kernel import ConfigurationError
-from ..output.columns import print_columns
-from ..output.console import interrupts, make_console
+from ..output.console import interrupts, make_console, print_columns
 from ..output.files import check_folder_writable
 from ..output.progress import Interrupted, Progress, progress_of
 from ..traces.errors import TraceError
 from ..traces.generate.simulation import MUTANTS, Plan, simulate
 from .preparing import preparing
+from .sizes import read_count, read_time
+
+_READ: Mapping[str, Callable[[str, str], int]] = {
+    "messages": read_count,
+    "rate": read_count,
+    "duration": read_time,
+    "consume_timeout": read_time,
+}
+"""Options that people write as 1e6 or 2h."""
 
 
 def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
@@ -26,7 +34,7 @@ def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
 
     Args:
         out: folder to write to.
-        options: values of a :class:`Plan`; those that are None stay at their defaults.
+        options: values of a :class:`Plan`, counts and times as people write them; None stands for the default.
 
     Raises:
         InputError: a value is impossible, or the folder holds something already.
@@ -61,6 +69,7 @@ def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
 
 def _plan(folder: Path, options: Mapping[str, Any]) -> Plan:
     given = {name: value for name, value in options.items() if value is not None}
+    given |= {name: read(f"--{name.replace('_', '-')}", given[name]) for name, read in _READ.items() if name in given}
     try:
         plan = Plan(out=folder, **given)
         DelayTable.parse(plan.delays)

@@ -33,16 +33,22 @@ def read_death(text: str) -> Death:
     """
     client, _, when = text.rpartition("@")
     try:
-        if when.isdecimal():
-            return Death(client=_named(client), time=int(when))
-        time = datetime.fromisoformat(when)
-        time = time if time.tzinfo else time.replace(tzinfo=UTC)
-        return Death(client=_named(client), time=int(time.timestamp() * 1000))
+        return Death(client=_named(client), time=int(when) if when.isdecimal() else iso_time(when))
     except (ValueError, OverflowError):
         raise InputError(
             f"--died {text!r} is not CLIENT@TIME. Write the client id and when the process was killed, as ISO 8601 or "
             "ms since 1970: 10.0.0.7@4711@2026-03-01T12:00:05Z."
         ) from None
+
+
+def iso_time(text: str) -> int:
+    """A time of ISO 8601 in ms since 1970, in UTC unless it says otherwise.
+
+    Raises:
+        ValueError, OverflowError: it is none.
+    """
+    time = datetime.fromisoformat(text)
+    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _named(client: str) -> str:

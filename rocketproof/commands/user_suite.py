@@ -16,9 +16,7 @@ SUITE = "CLAIMS"
 def module_rows(name: str, *, folder: str) -> list[Row]:
     """The rows of the claims in a module, and for each machine the row that all its actions happen.
 
-    Args:
-        name: dotted name of the module.
-        folder: where it is looked up before installed packages.
+    ``folder`` is where it is looked up before installed packages.
 
     Raises:
         InputError: there is no such module, it cannot be imported, or it has no claims.

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from rich.console import Console
-
 from ..checkers.catalogue import all_rows, default_rows, preset_rows
 from ..checkers.engines import ENGINES, SPARK, STATEFUL
 from ..checkers.exploration import Progress
@@ -22,7 +20,7 @@ from ..checkers.suite import Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
 from ..model.presets import PRESETS
-from ..output.console import interrupts, make_console
+from ..output.console import SafeConsole, interrupts, make_console
 from ..output.files import write
 from ..output.junit import as_junit
 from ..output.overview import MANY, print_overview
@@ -276,7 +274,7 @@ def list_rows(request: Request) -> None:
     print_list(make_console(quiet=False), select(request))
 
 
-def _run(rows: Sequence[Row], request: Request, console: Console, outcomes: list[Outcome]) -> None:
+def _run(rows: Sequence[Row], request: Request, console: SafeConsole, outcomes: list[Outcome]) -> None:
     """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
     status = console.status("starting", spinner="dots")
     with interrupts() as stop_if_interrupted, contextlib.ExitStack() as screen:

@@ -11,8 +11,7 @@ from ..commands.request import Outputs, Request
 from ..errors import InputError
 from ..model.kernel import nearest
 from ..output.annotations import workflow_commands
-from ..output.columns import print_columns
-from ..output.console import interrupts, make_console
+from ..output.console import interrupts, make_console, print_columns
 from ..output.files import write
 from ..output.findings_page import write_outcomes
 from ..output.junit import as_junit

@@ -20,13 +20,11 @@ def workflow_commands(rows: Sequence[ReportRow]) -> Iterator[str]:
 
 def _command(row: ReportRow, remark: Remark) -> str:
     values = {"file": remark.place.file, "line": str(remark.place.line), "title": f"{remark.subject}: {row.id}"}
-    properties = ",".join(f"{key}={_property(value)}" for key, value in values.items())
+    properties = ",".join(
+        f"{key}={_data(value).replace(':', '%3A').replace(',', '%2C')}" for key, value in values.items()
+    )
     return f"::{_COMMANDS[remark.severity]} {properties}::{_data(remark.brief or remark.text)}"
 
 
 def _data(text: str) -> str:
     return printable_document(text).replace("%", "%25").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -67,10 +67,9 @@ def interrupts() -> Iterator[Callable[[], None]]:
 class SafeConsole(Console):
     """A console on which nothing that is shown can act, see :mod:`..traces.format.printable`."""
 
-    def say(self, text: str | Text = "") -> None:
+    def say(self, text: str | Text = "", style: str = "") -> None:
         """Print exactly one line: what follows a line feed in a name does not begin another one."""
-        shown = text if isinstance(text, Text) else Text(text)
-        self.print(Text("\\n").join(shown.split("\n")) if "\n" in shown.plain else shown, soft_wrap=True)
+        self.print(_one_line(text if isinstance(text, Text) else Text(text, style=style)), soft_wrap=True)
 
     def status(self, *args: Any, **kwargs: Any) -> Status:
         """A spinner, for somebody who watches: none into a pipe or a file, whatever colours are asked for."""
@@ -107,3 +106,37 @@ def console_beside(*files: str) -> SafeConsole:
     for file in filter(None, files):
         check_writable(file)
     return make_console(quiet=STANDARD_OUTPUT in files)
+
+
+Cells = Sequence[str | Text]
+
+
+def print_columns(console: SafeConsole, *sections: tuple[str, Iterable[Cells]], indent: str = "  ") -> None:
+    """Print sections, each with its title (none if empty), with columns as wide as their widest cell anywhere.
+
+    The last column is not padded. Where a terminal is too narrow for it, it stands below its row.
+    """
+    texts = [(title, [[_one_line(cell) for cell in row] for row in rows]) for title, rows in sections]
+    widths: dict[int, int] = {}
+    for row in (row for _, rows in texts for row in rows):
+        for place, cell in enumerate(row[:-1]):
+            widths[place] = max(cell.cell_len, widths.get(place, 0))
+    for title, rows in texts:
+        if title:
+            console.say(title, "bold")
+        for *first, last in rows:
+            line = Text(indent)
+            for place, cell in enumerate(first):
+                line.append_text(cell).append(" " * (widths[place] - cell.cell_len + 2))
+            if console.is_terminal and first and line.cell_len + last.cell_len > console.width:
+                line.rstrip()
+                line.append(f"\n{indent}    ")
+            line.append_text(last)
+            line.rstrip()
+            console.print(line, soft_wrap=True)  # it may have two lines
+
+
+def _one_line(cell: str | Text) -> Text:
+    """A line feed in a name begins no line."""
+    text = Text(cell) if isinstance(cell, str) else cell
+    return Text("\\n").join(text.split("\n")) if "\n" in text.plain else text

@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from rich.text import Text
-
 from ..diagnosis.candidates import Candidate, apart
 from ..diagnosis.diagnosis import Answer, Diagnosis
 from ..diagnosis.known import how, sources
@@ -45,7 +43,7 @@ def first_line(diagnosis: Diagnosis) -> str:
 def print_diagnosis(console: SafeConsole, diagnosis: Diagnosis) -> None:
     """Print a diagnosis."""
     for line, style in _lines(diagnosis):
-        console.say(Text(line, style=style))
+        console.say(line, style)
 
 
 def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:

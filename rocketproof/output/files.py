@@ -95,10 +95,6 @@ def write_json(where: str, said: object) -> None:
 def read_text(path: Path, *, name: str | None = None) -> str:
     """The text of a configuration file.
 
-    Args:
-        path: the file.
-        name: what to call it in messages; the path if not given.
-
     Raises:
         InputError: it cannot be read.
     """

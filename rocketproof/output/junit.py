@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from ..traces.format.printable import printable_lines
@@ -34,7 +34,9 @@ def as_junit(name: str, rows: Sequence[ReportRow], seconds: float) -> str:
     for row in rows:
         place = {} if row.place is None else {"file": row.place.file, "line": str(row.place.line)}
         given = {"classname": row.suite, "name": row.name, **place, "time": f"{row.seconds:.3f}"}
-        element = ElementTree.SubElement(suite, "testcase", _clean(given))
+        element = ElementTree.SubElement(
+            suite, "testcase", {name: printable_lines(value) for name, value in given.items()}
+        )
         if row.status in _ELEMENTS:
             told = ElementTree.SubElement(element, _ELEMENTS[row.status])
             if row.message and row.status is not RowStatus.NOTED:
@@ -44,7 +46,3 @@ def as_junit(name: str, rows: Sequence[ReportRow], seconds: float) -> str:
     root.append(suite)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _clean(attributes: Mapping[str, str]) -> dict[str, str]:
-    return {name: printable_lines(value) for name, value in attributes.items()}

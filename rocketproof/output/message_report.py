@@ -19,25 +19,22 @@ from .trace_report import place_of
 def print_message(console: SafeConsole, story: MessageStory, result: CheckResult) -> None:
     """Print the answer of each group in the first line, where copies were stored, the attempts, and all events.
 
-    Args:
-        console: where to.
-        story: of the message.
-        result: of a check of the same trace, which knows why it came again.
+    ``result`` is of a check of the same trace, which knows why it came again.
     """
     keys = ", ".join(key for key in story.keys if key != story.asked)
     console.say(Text.assemble((first_line(story, result), "bold"), f"  key {keys}" if keys else ""))
     for copy in story.copies:
-        console.say(Text(f"  stored {copy}"))
+        console.say(f"  stored {copy}")
     for outcome in story.outcomes:
         console.say()
         console.say(Text.assemble((f"group {outcome.group or 'unknown'}{outcome.at}: ", "bold"), outcome.told))
         for cells in _attempts(outcome.attempts):
-            console.say(Text(f"  {cells}"))
+            console.say(f"  {cells}")
     console.say()
     for sentence in story.sentences:
         console.say(Text.assemble(f"  {sentence.text}  ", (place_of(sentence, result.files), "dim")))
     if story.left_out:
-        console.say(Text(f"  … and {counted(story.left_out, 'more event')}", style="dim"))
+        console.say(f"  … and {counted(story.left_out, 'more event')}", "dim")
 
 
 def message_as_json(story: MessageStory, result: CheckResult) -> str:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from ..checkers.kill_matrix import Cell, Outcome
@@ -17,7 +16,7 @@ from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status,
 from ..checkers.result import Result
 from ..checkers.run import counted, story
 from ..traces.format.printable import json_text
-from .columns import Cells, print_columns
+from .console import Cells, SafeConsole, print_columns
 from .row import ReportRow, RowStatus
 
 _STYLES = {
@@ -43,13 +42,13 @@ _NARROWEST = 40
 _NAMES = {"e": "explore", "l": "liveness", "p": "prove", "r": "random runs", "a": "strategies asked"}
 
 
-def print_table(console: Console, answers: Sequence[Answer]) -> None:
+def print_table(console: SafeConsole, answers: Sequence[Answer]) -> None:
     """One line for each entry, under a title for each letter."""
     groups = itertools.groupby(answers, key=lambda answer: answer.entry.id[:1])
     print_columns(console, *((_topic(letter), [_line(answer) for answer in group]) for letter, group in groups))
 
 
-def print_entries(console: Console, known: Sequence[Entry]) -> None:
+def print_entries(console: SafeConsole, known: Sequence[Entry]) -> None:
     """One line for each entry: what it is, and what must notice it."""
     groups = itertools.groupby(known, key=lambda entry: entry.id[:1])
     print_columns(
@@ -70,22 +69,22 @@ def _line(answer: Answer) -> Cells:
     return entry.id, slug_of(entry), status, _property(entry), found
 
 
-def print_story(console: Console, answer: Answer) -> None:
+def print_story(console: SafeConsole, answer: Answer) -> None:
     """Tell one entry: how the bug works, where it was tried, and the run or case that shows it."""
     entry = answer.entry
     console.print()
-    console.print(Text.assemble((entry.id, "bold"), f"  {slug_of(entry)}"), soft_wrap=True)
+    console.say(Text.assemble((entry.id, "bold"), f"  {slug_of(entry)}"))
     status = (str(answer.status), _STYLES[answer.status])
-    console.print(Text.assemble("  ", status, f"  {_verdict(answer)}".rstrip()), soft_wrap=True)
+    console.say(Text.assemble("  ", status, f"  {_verdict(answer)}".rstrip()))
     for line in textwrap.wrap(_doc(entry), max(_NARROWEST, console.width - 2)):
-        console.print(Text(f"  {line}", style="italic"), soft_wrap=True)
+        console.say(f"  {line}", "italic")
     if isinstance(entry, MachineMutant | Surprise):
-        console.print(Text(f"  {entry.machine.name} {_constants(_shown_constants(entry))}".rstrip()), soft_wrap=True)
+        console.say(f"  {entry.machine.name} {_constants(_shown_constants(entry))}".rstrip())
     for line in _told(answer).splitlines():
-        console.print(Text("    " + line), soft_wrap=True)
+        console.say("    " + line)
 
 
-def print_matrix(console: Console, answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]]) -> None:
+def print_matrix(console: SafeConsole, answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]]) -> None:
     """A table for each machine, and one for the rules: which properties notice which mutant, found by which engine."""
     tried = [answer.entry for answer in answers if rows.get(answer.entry.id)]
     for where, group in itertools.groupby(sorted(tried, key=_where), key=_where):
@@ -99,14 +98,14 @@ def print_matrix(console: Console, answers: Sequence[Answer], rows: Mapping[str,
         width = max(map(len, columns))
         for number, name in enumerate(columns, start=1):
             kind = f"kills {kills[name]}" if kills[name] else "kills none"
-            console.print(Text(f"  {number:>2}  {name:{width}}  {kind}"), soft_wrap=True)
+            console.say(f"  {number:>2}  {name:{width}}  {kind}")
     used = {_LETTERS.get(cell.engine, cell.engine) for row in rows.values() for cell in row}
     named = ", ".join(f"{letter} {name}" for letter, name in _NAMES.items() if letter in used)
     console.print()
-    console.print(Text(f"Killed by: {named}. · survives, ? unknown, empty: not claimed there."), soft_wrap=True)
+    console.say(f"Killed by: {named}. · survives, ? unknown, empty: not claimed there.")
 
 
-def _print_grid(console: Console, where: str, marks: Mapping[str, Sequence[Text]]) -> None:
+def _print_grid(console: SafeConsole, where: str, marks: Mapping[str, Sequence[Text]]) -> None:
     """The rows, in as many grids as the width of the console takes; a row is left out of one where it has no mark."""
     first = max(len(name) for name in (where, *marks))
     widths = [max(map(len, column)) for column in zip(*marks.values(), strict=True)]
@@ -119,7 +118,7 @@ def _print_grid(console: Console, where: str, marks: Mapping[str, Sequence[Text]
         here = range(start, end)
         console.print()
         numbers = "".join(f"{place + 1:>{widths[place]}}" for place in here)
-        console.print(Text(f"{where:{first}}{numbers}", style="bold"), soft_wrap=True)
+        console.say(f"{where:{first}}{numbers}", "bold")
         for name, row in marks.items():
             if any(row[place] for place in here):
                 line = Text(f"{name:{first}}")
@@ -127,7 +126,7 @@ def _print_grid(console: Console, where: str, marks: Mapping[str, Sequence[Text]
                     line.append(" " * (widths[place] - len(row[place])))
                     line.append_text(row[place])
                 line.rstrip()
-                console.print(line, soft_wrap=True)
+                console.say(line)
         start = end
 
 

@@ -8,11 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
 from ..checkers.run import counted
 from ..properties.verdict import Verdict
+from .console import SafeConsole
 from .report import print_table
 
 if TYPE_CHECKING:
@@ -60,14 +58,12 @@ def guarantees(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, dict[str, lis
         yield machine, {kind: found[kind] for kind in KINDS if kind in found}
 
 
-def print_overview(console: Console, outcomes: Sequence[Outcome]) -> None:
+def print_overview(console: SafeConsole, outcomes: Sequence[Outcome]) -> None:
     """Each guarantee once, then the rows that are not as expected."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.row.machine)
     width = min(console.width, _WIDEST) if console.is_terminal else 120
     for machine, kinds in guarantees(ordered):
-        console.print(
-            Text(f"{machine}: {counted(sum(map(len, kinds.values())), 'guarantee')}", style="bold"), soft_wrap=True
-        )
+        console.say(f"{machine}: {counted(sum(map(len, kinds.values())), 'guarantee')}", "bold")
         for kind, names in kinds.items():
             title = f"  {kind} ({len(names)}): "
             lines = textwrap.wrap(
@@ -78,12 +74,10 @@ def print_overview(console: Console, outcomes: Sequence[Outcome]) -> None:
                 break_long_words=False,
             )
             for line in lines:
-                console.print(Text(line, style=_STYLES.get(kind, "")), soft_wrap=True)
+                console.say(line, _STYLES.get(kind, ""))
     by_engine = Counter(outcome.result.engine for outcome in outcomes)
     told = ", ".join(f"{number} by {engine}" for engine, number in sorted(by_engine.items()))
-    console.print(
-        Text(f"{counted(len(outcomes), 'row')}: {told}; -v prints them, ×N is how many a guarantee has"), soft_wrap=True
-    )
+    console.say(f"{counted(len(outcomes), 'row')}: {told}; -v prints them, ×N is how many a guarantee has")
     wrong = [outcome for outcome in ordered if not outcome.as_expected]
     if wrong:
         console.print()

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.text import Text
 
 from ..checkers.run import brief_story, glossary_lines, story
@@ -14,15 +13,14 @@ from ..checkers.strategies import Law
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from ..traces.format.printable import json_text
-from .columns import Cells, print_columns
-from .console import VERDICT_STYLES
+from .console import VERDICT_STYLES, Cells, SafeConsole, print_columns
 from .row import ReportRow, RowStatus
 
 if TYPE_CHECKING:
     from ..checkers.suite import Outcome, Row
 
 
-def print_table(console: Console, outcomes: Sequence[Outcome]) -> None:
+def print_table(console: SafeConsole, outcomes: Sequence[Outcome]) -> None:
     """One line for each row of the suite, under a title for each machine and configuration."""
     for _, on_machine in itertools.groupby(outcomes, key=lambda outcome: outcome.row.machine):
         groups = itertools.groupby(on_machine, key=_title)
@@ -34,7 +32,7 @@ def _line(outcome: Outcome) -> Cells:
     return outcome.row.id, verdict_text(outcome), result.engine, f"{result.seconds:>5.2f} s", result.bounds
 
 
-def print_list(console: Console, rows: Sequence[Row]) -> None:
+def print_list(console: SafeConsole, rows: Sequence[Row]) -> None:
     """One line for each property and for each constant of its machine."""
     for machine, on_machine in itertools.groupby(rows, key=lambda row: row.machine):
         here = list(on_machine)
@@ -45,7 +43,7 @@ def print_list(console: Console, rows: Sequence[Row]) -> None:
         print_columns(console, (machine, lines.items()))
 
 
-def print_found(console: Console, found: Sequence[Sequence[Row]], *, left_out: int) -> None:
+def print_found(console: SafeConsole, found: Sequence[Sequence[Row]], *, left_out: int) -> None:
     """One line for each property that was found, given as its rows: id, verdicts, statement."""
     verdicts = [" or ".join(dict.fromkeys(str(row.expected) for row in rows)) for rows in found]
     lines = [(rows[0].id, verdict, rows[0].statement) for rows, verdict in zip(found, verdicts, strict=True)]
@@ -94,22 +92,22 @@ def has_story(outcome: Outcome) -> bool:
     return outcome.result.run is not None or bool(outcome.result.explanation)
 
 
-def print_story(console: Console, outcome: Outcome, *, brief: bool = False, glossary: bool = False) -> None:
+def print_story(console: SafeConsole, outcome: Outcome, *, brief: bool = False, glossary: bool = False) -> None:
     """Tell what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
     row = outcome.row
     console.print()
-    console.print(Text.assemble((row.id, "bold"), f"  {row.statement}"), soft_wrap=True)
-    console.print(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()), soft_wrap=True)
+    console.say(Text.assemble((row.id, "bold"), f"  {row.statement}"))
+    console.say(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()))
     text = _story_text(outcome, brief=brief)
     for line in text.splitlines():
-        console.print(Text("    " + line), soft_wrap=True)
+        console.say("    " + line)
     if row.lesson:
-        console.print(Text(f"  {row.lesson}", style="italic"), soft_wrap=True)
+        console.say(f"  {row.lesson}", "italic")
     if row.rules:
-        console.print(Text(f"  rules: {', '.join(row.rules)}", style="dim"), soft_wrap=True)
+        console.say(f"  rules: {', '.join(row.rules)}", "dim")
     if glossary and outcome.result.run is not None:
         for line in glossary_lines(outcome.result.run):
-            console.print(Text("  " + line, style="dim"), soft_wrap=True)
+            console.say("  " + line, "dim")
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:

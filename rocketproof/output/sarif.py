@@ -22,22 +22,18 @@ def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
 
     What is fine is left out: nobody has to act on it. A row that is unknown is a notification of the run besides its
     remarks, so that it is not taken for a pass; an accepted one is suppressed.
-
-    Args:
-        rows: the answers.
-        files: what was looked at.
     """
     shown = [row for row in rows if row.remarks]
     rules: dict[str, ReportRow] = {}
     for row in shown:
         rules.setdefault(row.id, row)
-    places = {id: place for place, id in enumerate(rules)}
+    positions = {id: place for place, id in enumerate(rules)}
     notifications = [
         {
             "level": "warning",
             "message": {"text": row.message},
             "locations": [_location(row.place or row.remarks[0].place)],
-            "associatedRule": {"id": row.id, "index": places[row.id]},
+            "associatedRule": {"id": row.id, "index": positions[row.id]},
         }
         for row in shown
         if row.status is RowStatus.UNKNOWN
@@ -54,7 +50,7 @@ def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
         "invocations": [{"executionSuccessful": not notifications, "toolExecutionNotifications": notifications}],
         "artifacts": [{"location": {"uri": _uri(file)}} for file in files],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(row, remark, places[row.id]) for row in shown for remark in row.remarks],
+        "results": [_result(row, remark, positions[row.id]) for row in shown for remark in row.remarks],
     }
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 

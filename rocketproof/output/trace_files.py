@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..properties.verdict import Verdict
@@ -153,7 +153,10 @@ def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) ->
         "holds_for": list(answer.holds_for),
         "statement": answer.claim.statement,
         "rules": list(answer.claim.rules),
-        "findings": [_without_nulls(row) for row in first_findings(result, answer, most=LOCATED)],
+        "findings": [
+            {name: value for name, value in row.items() if value is not None and name != "claim"}
+            for row in first_findings(result, answer, most=LOCATED)
+        ],
         "stories": [
             {
                 "title": story.title,
@@ -169,7 +172,3 @@ def _object(result: CheckResult, answer: ClaimVerdict, told: Sequence[Story]) ->
             if story.claim.id == answer.claim.id
         ],
     }
-
-
-def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None and name != "claim"}

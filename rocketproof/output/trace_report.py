@@ -16,8 +16,7 @@ from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged
 from ..traces.explain.report.sections import statuses as statuses_of
 from ..traces.explain.report.words import counted, queue, span, utc
 from ..traces.explain.story import CERTAIN, Sentence, Story
-from .columns import print_columns
-from .console import PROBLEMS_SHOWN, VERDICT_STYLES, SafeConsole
+from .console import PROBLEMS_SHOWN, VERDICT_STYLES, SafeConsole, print_columns
 
 NAMES_SHOWN = 4
 """Claims of one verdict that the terminal names in one line."""
@@ -34,18 +33,13 @@ def print_result(
     Violated claims and findings in doubt have a line each. What else there is goes together: doubts of one reason, what
     was not observable, and what holds, unless claims are named or a line for each is asked for.
 
-    Args:
-        console: where to.
-        result: the answer.
-        told: stories of violations.
-        claims: ids of the claims to show; all of them if none is given.
-        every: show a line for each claim.
+    Of ``claims``, by id, only these are shown.
     """
     answers = _answers(result, claims)
-    console.say(Text(_source(result), style="bold"))
+    console.say(_source(result), "bold")
     _print_problems(console, result)
     for sentence in corrections(result.context.clocks):
-        console.say(Text(sentence, style="yellow"))
+        console.say(sentence, "yellow")
     console.say()
     worst_first = sorted(answers, key=lambda answer: WORST_FIRST.index(answer.verdict))
     if every or claims:
@@ -55,20 +49,20 @@ def print_result(
         _print_groups(console, [answer for answer in answers if not _has_findings(answer)])
     statuses = statuses_of(result)
     if statuses and not claims:
-        console.say(Text(f"messages: {', '.join(f'{count:,} {word}' for word, count in statuses)}"))
+        console.say(f"messages: {', '.join(f'{count:,} {word}' for word, count in statuses)}")
     if not claims:
         _print_repetitions(console, repetitions(result))
     for said in not_judged(result):
-        console.say(Text(f"not judged: {said}", style="yellow"))
+        console.say(f"not judged: {said}", "yellow")
     if result.passed_over and not claims:
         parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
-        console.say(Text(f"passed over: {parts}"))
+        console.say(f"passed over: {parts}")
     for answer in answers:
         stories = [story for story in told if story.claim.id == answer.claim.id]
         if stories and (every or claims or _has_findings(answer)):
             _print_stories(console, result, answer, stories)
     console.say()
-    console.say(Text(f"{headline(answers)}; {result.seconds:.1f} s"))
+    console.say(f"{headline(answers)}; {result.seconds:.1f} s")
 
 
 def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
@@ -86,11 +80,11 @@ def _print_problems(console: SafeConsole, result: CheckResult) -> None:
     problems = result.problems
     if not problems.count:
         return
-    console.say(Text(f"{counted(problems.count, 'problem')} of reading:", style="yellow"))
+    console.say(f"{counted(problems.count, 'problem')} of reading:", "yellow")
     for problem in problems.kept[:PROBLEMS_SHOWN]:
-        console.say(Text(f"  {problem}"))
+        console.say(f"  {problem}")
     if problems.count > PROBLEMS_SHOWN:
-        console.say(Text(f"  … and {problems.count - PROBLEMS_SHOWN:,} more"))
+        console.say(f"  … and {problems.count - PROBLEMS_SHOWN:,} more")
 
 
 def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
@@ -122,7 +116,7 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
             line.append(f"  {counted(len(group), 'claim')}{judged}: {named}")
             console.say(line.append(f"; {why}" if why else ""))
     if answers:
-        console.say(Text("  --all has a line for each claim, and what would settle it", style="dim"))
+        console.say("  --all has a line for each claim, and what would settle it", "dim")
 
 
 def counts_of(answer: ClaimVerdict) -> str:
@@ -142,30 +136,30 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
     for story in stories:
         console.say()
         doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
-        console.say(Text(f"  {story.title}{doubt}"))
+        console.say(f"  {story.title}{doubt}")
         for sentence in story.sentences:
             console.say(Text.assemble(f"    {sentence.text}  ", (place_of(sentence, result.files), "dim")))
         if story.left_out:
-            console.say(Text(f"    … and {counted(story.left_out, 'more event')}", style="dim"))
+            console.say(f"    … and {counted(story.left_out, 'more event')}", "dim")
         if story.model and story.model not in story.certainty:
-            console.say(Text(f"    {story.model}"))
+            console.say(f"    {story.model}")
     more = answer.violated + answer.doubtful - len(stories)
     console.say()
     if more > 0:
-        console.say(Text(f"  … and {counted(more, 'more finding')}; --report writes them down", style="dim"))
-        console.say(Text(f"  {_spread(result, answer)}", style="dim"))
-    console.say(Text(f"  rules: {', '.join(answer.claim.rules)}", style="dim"))
+        console.say(f"  … and {counted(more, 'more finding')}; --report writes them down", "dim")
+        console.say(f"  {_spread(result, answer)}", "dim")
+    console.say(f"  rules: {', '.join(answer.claim.rules)}", "dim")
 
 
 def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> None:
     """Why messages came again: one line for each cause, with how many windows of clients that comes from."""
     if not found:
         return
-    console.say(Text(f"delivered again: {sum(each.count for each in found):,}"))
+    console.say(f"delivered again: {sum(each.count for each in found):,}")
     width = len(f"{max(each.count for each in found):,}")
     for each in found:
         since = f"{counted(each.windows, 'window')} of {counted(each.queues, 'queue')}, from {utc(each.first)} on"
-        console.say(Text(f"  {each.count:{width},}  {WORDS[each.cause]} ({since})"))
+        console.say(f"  {each.count:{width},}  {WORDS[each.cause]} ({since})")
 
 
 def _spread(result: CheckResult, answer: ClaimVerdict) -> str:

@@ -29,14 +29,14 @@ from ...traces.errors import TraceError
 from ...traces.explain.report.tables import FINDINGS
 from ...traces.io.parquet import beside_a_trace
 from .late import Late, late_of
-from .latest import ahead_of, latest_of, possible
+from .latest import dated_later, latest_of, possible
 from .recording import live_of
-from .table import RUN, Table, folder_of, table_of
+from .table import RUN, Table, folder_of, read_piece, table_of, texts
 
 ALERTS = "alerts"
 """What alerts are published as, see :class:`.table.Table`."""
 
-STANDING = "_standing"
+KEPT = "_standing"
 """The folder of what is kept of the findings that there were last, rows of STANDS."""
 
 IDENTITY = ("claim", "group", "topic", "broker", "queue", "client", "origin", "offset", "since", "time", "actor",
@@ -50,14 +50,9 @@ _OF_FINDINGS = [one for one in FINDINGS if one.name not in ("note", "cause")]
 
 ALERT = pa.schema(
     [
-        pa.field("change", pa.string()),
-        pa.field("id", pa.string()),
-        pa.field("cluster", pa.string()),
-        pa.field("run", pa.string()),
-        pa.field("why", pa.string()),
-        pa.field("statement", pa.string()),
+        *texts("change", "id", "cluster", "run", "why", "statement"),
         *_OF_FINDINGS,
-        pa.field("file", pa.string()),
+        *texts("file"),
         pa.field("events", pa.int64()),
     ]
 )
@@ -96,13 +91,13 @@ class Told:
         name: under which it was published; empty if nothing was left to tell.
         alerts: rows of ALERT.
         watermark: ms; up to there findings are told.
-        ahead: new recordings with events that are dated after they were ingested, each with the latest time, ms.
+        later: new recordings with events that are dated after they were ingested, each with the latest time, ms.
     """
 
     name: str
     alerts: Sequence[Mapping[str, Any]]
     watermark: int
-    ahead: Sequence[tuple[str, int]] = ()
+    later: Sequence[tuple[str, int]] = ()
 
 
 def publish_alerts(
@@ -110,13 +105,8 @@ def publish_alerts(
 ) -> Told:
     """Publish what a run has to tell of a cluster.
 
-    Args:
-        table: that was mined.
-        cluster: of RocketMQ.
-        run: the run.
-        lateness: events may come so much later than others, ms.
-        doubtful: tell findings that are in doubt, too.
-        mark: what the manifest says besides.
+    ``lateness``: events may come so much later than others, ms; ``doubtful``: tell findings that are in doubt, too;
+    ``mark`` is what the manifest says besides.
 
     Raises:
         TraceError: the run has nothing about the cluster, or the table cannot be read or written.
@@ -131,30 +121,30 @@ def publish_alerts(
         late, passed = Late(), None
         if before is not None:
             folder, earlier = before
-            passed = folder / STANDING / folder_of(cluster) / "standing.parquet"
+            passed = folder / KEPT / folder_of(cluster) / "standing.parquet"
             last = earlier["last"]
             if earlier["watermark"] <= max(map(possible, live.sources)):  # else an earlier kit believed a clock
                 watermark = max(watermark, earlier["watermark"])
             if (earlier["run"], earlier["watermark"]) == (run, watermark):
                 return Told(name="", alerts=(), watermark=watermark)
             late = late_of(table, live, since=last, watermark=earlier["watermark"])
-        standing = STANDS.empty_table() if passed is None else _read(passed)
-        found = _read(table.folder / run / "findings" / folder_of(cluster) / "findings.parquet")
-        changes, stands = changed(standing, found, cluster=cluster, watermark=watermark, doubtful=doubtful)
+        known_before = STANDS.empty_table() if passed is None else read_piece(passed)
+        found = read_piece(table.folder / run / "findings" / folder_of(cluster) / "findings.parquet")
+        changes, stands = changed(known_before, found, cluster=cluster, watermark=watermark, doubtful=doubtful)
         alerts = _alerts(changes, late, cluster=cluster, run=run)
         name = table.next_name(ALERTS)
         with table.publishing(name) as folder:
             for what, made in ((ALERTS, alerts), ("late", late.table(cluster))):
                 _write(folder / what / folder_of(cluster) / f"{what}.parquet", made)
-            _write(folder / STANDING / folder_of(cluster) / "standing.parquet", stands)
+            _write(folder / KEPT / folder_of(cluster) / "standing.parquet", stands)
             table.write_manifest(
                 folder,
                 {"cluster": cluster, "run": run, "last": said["last"], "watermark": watermark, "mark": dict(mark)},
             )
         if passed is not None:
             shutil.rmtree(passed.parent, ignore_errors=True)
-        ahead = tuple(ahead_of(live, after=last, more=lateness))
-        return Told(name=name, alerts=alerts.to_pylist(), watermark=watermark, ahead=ahead)
+        later = tuple(dated_later(live, after=last, more=lateness))
+        return Told(name=name, alerts=alerts.to_pylist(), watermark=watermark, later=later)
 
 
 def told_of(table: Table, cluster: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -164,16 +154,16 @@ def told_of(table: Table, cluster: str) -> Iterator[tuple[Path, Mapping[str, Any
 
 def alerts_in(folder: Path) -> list[dict[str, Any]]:
     """The alerts that were published in a folder, rows of ALERT."""
-    return [row for path in sorted((folder / ALERTS).rglob("*.parquet")) for row in _read(path).to_pylist()]
+    return [row for path in sorted((folder / ALERTS).rglob("*.parquet")) for row in read_piece(path).to_pylist()]
 
 
 def changed(
-    standing: pa.Table, found: pa.Table, *, cluster: str, watermark: int, doubtful: bool
+    known_before: pa.Table, found: pa.Table, *, cluster: str, watermark: int, doubtful: bool
 ) -> tuple[list[tuple[Change, str, pa.Table]], pa.Table]:
     """What is to be told of findings, and what stands then.
 
     Args:
-        standing: what stood so far, rows of STANDS.
+        known_before: what stood so far, rows of STANDS.
         found: the table of findings, as it is now.
         cluster: of RocketMQ.
         watermark: ms; what was seen first at later times is held back.
@@ -185,16 +175,16 @@ def changed(
     of_claims = pc.and_(pc.is_valid(found["claim"]), pc.is_null(found["note"]))
     explained = found.filter(pc.and_(of_claims, pc.is_valid(found["cause"])))
     now = _once(found.filter(pc.and_(of_claims, pc.is_null(found["cause"]))))
-    before = _places(now, standing)
+    before = _positions(now, known_before)
     is_known = before >= 0
     was_told, was_sure = np.zeros(len(now), np.bool_), np.zeros(len(now), np.bool_)
-    was_told[is_known] = standing["told"].to_numpy()[before[is_known]]
-    was_sure[is_known] = pc.is_null(standing["doubt"]).to_numpy()[before[is_known]]
+    was_told[is_known] = known_before["told"].to_numpy()[before[is_known]]
+    was_sure[is_known] = pc.is_null(known_before["doubt"]).to_numpy()[before[is_known]]
     seen = pc.fill_null(now["time"].cast(pa.int64()), watermark).to_numpy().copy()
-    seen[is_known] = standing["seen"].to_numpy()[before[is_known]]
+    seen[is_known] = known_before["seen"].to_numpy()[before[is_known]]
     is_sure = pc.is_null(now["doubt"]).to_numpy()
     raised = ~was_told & (seen <= watermark) & (is_sure | doubtful)
-    ids, known = standing["id"].to_pylist(), before.tolist()
+    ids, known = known_before["id"].to_pylist(), before.tolist()
     named = [ids[at] if at >= 0 else _id(cluster, key) for at, key in zip(known, _keys(now).to_pylist(), strict=True)]
     stands = pa.table(
         [
@@ -205,9 +195,9 @@ def changed(
         ],
         schema=STANDS,
     )
-    is_gone = standing["told"].to_numpy().copy()
+    is_gone = known_before["told"].to_numpy().copy()
     is_gone[before[is_known]] = False
-    gone = standing.filter(pa.array(is_gone))
+    gone = known_before.filter(pa.array(is_gone))
     changes = [
         (Change.RAISED, "", stands.filter(pa.array(raised))),
         (Change.CONFIRMED, "", stands.filter(pa.array(was_told & is_sure & ~was_sure))),
@@ -221,14 +211,14 @@ def changed(
     return [one for one in changes if len(one[2])], stands
 
 
-def _places(now: pa.Table, standing: pa.Table) -> Any:
+def _positions(now: pa.Table, known_before: pa.Table) -> Any:
     """Where each finding stood before, -1 if it did not; what goes on is known by where and when it began."""
-    before = pc.fill_null(pc.index_in(_keys(now), _keys(standing).combine_chunks()), -1).to_numpy().astype(np.int64)
+    before = pc.fill_null(pc.index_in(_keys(now), _keys(known_before).combine_chunks()), -1).to_numpy().astype(np.int64)
     left_now = np.flatnonzero(before < 0)
-    left = np.setdiff1d(np.arange(len(standing)), before)
+    left = np.setdiff1d(np.arange(len(known_before)), before)
     keys, keys_before = (
         _keys(rows.take(pa.array(at)), IDENTITY_OF_LONG).combine_chunks()
-        for rows, at in ((now, left_now), (standing, left))
+        for rows, at in ((now, left_now), (known_before, left))
     )
     found = pc.fill_null(pc.index_in(keys, keys_before), -1).to_numpy()
     there = np.flatnonzero(found >= 0)
@@ -284,13 +274,6 @@ def _alerts(changes: Sequence[tuple[Change, str, pa.Table]], late: Late, *, clus
 
 def _id(cluster: str, key: str) -> str:
     return hashlib.sha256(f"{cluster}{_APART}{key}".encode()).hexdigest()[:16]
-
-
-def _read(path: Path) -> pa.Table:
-    try:
-        return pq.ParquetFile(path).read()
-    except (OSError, pa.ArrowException) as error:
-        raise TraceError(f"{path}: a published piece of the table cannot be read: {error}. Restore it.") from None
 
 
 def _write(path: Path, made: pa.Table) -> None:

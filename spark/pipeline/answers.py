@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ...model.delay import DelayTable
 from ...properties.verdict import Verdict
@@ -28,7 +27,7 @@ from ...traces.format.problems import Problems
 from ...traces.recorders.repeated import REPEATED
 from .mining import ANSWER
 from .recording import Live, Recorded, live_of
-from .table import MANIFEST, RUN, Table, folder_of
+from .table import MANIFEST, RUN, Table, folder_of, read_piece
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ class Answered:
     def violations(self) -> Counter[tuple[str, str, str]]:
         """How many violations there are of each group, day and claim, from the table of findings."""
         path = self.folder.parents[1] / "findings" / self.folder.name / "findings.parquet"
-        found = pq.read_table(path, columns=["group", "time", "claim", "note", "cause", "doubt"])
+        found = read_piece(path, columns=["group", "time", "claim", "note", "cause", "doubt"])
         sure = pc.and_(pc.is_valid(found["claim"]), pc.is_null(found["note"]))
         for name in ("cause", "doubt"):
             sure = pc.and_(sure, pc.is_null(found[name]))
@@ -107,10 +106,7 @@ class Answered:
 def answers_of(table: Table, *, run: str = "", cluster: str = "") -> list[Answered]:
     """The answers of a run, by cluster.
 
-    Args:
-        table: that was mined.
-        run: name of the run; the last one if it is empty.
-        cluster: only about this one.
+    Without the name of a ``run`` the last one is meant, without a ``cluster`` all.
 
     Raises:
         TraceError: there is no such run or cluster, or it cannot be read.

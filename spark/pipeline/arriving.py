@@ -95,8 +95,8 @@ class Lines:
     def stream(self, spark: SparkSession) -> DataFrame:
         """The lines with where they stood."""
         read = spark.readStream.format(self.format).options(**self.options).load()
-        places = _OFFSETS if set(_OFFSETS) <= set(read.columns) else ()
-        return read.selectExpr(*places, "CAST(value AS STRING) AS value")
+        positions = _OFFSETS if set(_OFFSETS) <= set(read.columns) else ()
+        return read.selectExpr(*positions, "CAST(value AS STRING) AS value")
 
     @contextmanager
     def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Iterator[Sequence[str]]:

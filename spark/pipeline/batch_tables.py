@@ -11,14 +11,11 @@ import pyarrow.parquet as pq
 
 from ...traces.io.parquet import beside_a_trace
 from .manifest import Batch
-from .table import PACKING, table_of
+from .table import PACKING, table_of, texts
 
 INGESTED = pa.schema(
     [
-        pa.field("cluster", pa.string()),
-        pa.field("source", pa.string()),
-        pa.field("path", pa.string()),
-        pa.field("content", pa.string()),
+        *texts("cluster", "source", "path", "content"),
         pa.field("bytes", pa.int64()),
         pa.field("events", pa.int64()),
         pa.field("problems", pa.int64()),
@@ -29,11 +26,9 @@ INGESTED = pa.schema(
 
 SKIPPED = pa.schema(
     [
-        pa.field("cluster", pa.string()),
-        pa.field("file", pa.string()),
+        *texts("cluster", "file"),
         pa.field("line", pa.int64()),
-        pa.field("kind", pa.string()),
-        pa.field("what", pa.string()),
+        *texts("kind", "what"),
         pa.field("count", pa.int64()),
     ]
 )

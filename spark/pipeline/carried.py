@@ -73,12 +73,8 @@ def fitting(table: Table, cluster: str, trace: Recorded, days: tuple[str, str]) 
 def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, lateness: int, folder: Path) -> CheckResult:
     """Check a cluster from where a state is, and keep a later one.
 
-    Args:
-        trace: what counts of the cluster.
-        settings: the terms.
-        before: the state; None: from the beginning.
-        lateness: so long before the latest event the new state is, ms, see :func:`.latest.latest_of`.
-        folder: where to it is written.
+    Without a state ``before`` it is from the beginning; the new one is ``lateness`` ms before the latest event, see
+    :func:`.latest.latest_of`.
 
     Raises:
         StartOverError: the state does not fit.

@@ -7,8 +7,8 @@ whoever reads meanwhile may see some of each, and whoever was killed does all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -18,8 +18,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from ...traces.errors import TraceError
+from ...traces.format.schema import plain
 from ...traces.io.stored import PIECE
-from ..session import failures
+from ..session import failures, setting
 from .table import VERSION
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class SparkCatalog:
         written = set[tuple[str, ...]]()
         if rows is not None:
             written = {tuple(map(str, row)) for row in rows.select(*by).distinct().collect()}
-            with _setting(self._spark, "spark.sql.sources.partitionOverwriteMode", "dynamic"):
+            with setting(self._spark, "spark.sql.sources.partitionOverwriteMode", "dynamic"):
                 rows.write.insertInto(whole, overwrite=True)
         for row in self._spark.sql(f"SHOW PARTITIONS {whole}").collect():
             at = dict(word.split("=", 1) for word in row["partition"].split("/"))
@@ -182,8 +183,7 @@ def frame_of(spark: SparkSession, name: str, parts: Sequence[Part]) -> DataFrame
         return spark.createDataFrame(pa.table(columns, _KEPT)).coalesce(1) if files else None
     read: Callable[..., DataFrame] = spark.read.parquet
     if name == TRACE:
-        plain = [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in PIECE]
-        read = spark.read.schema(from_arrow_schema(pa.schema(plain))).parquet
+        read = spark.read.schema(from_arrow_schema(plain(PIECE))).parquet
     together: dict[tuple[str, str, str], list[str]] = {}
     for part in parts:
         for cluster, day, path in part.files:
@@ -210,14 +210,4 @@ def _quoted(text: str) -> str:
 
 def adaptive(spark: SparkSession) -> AbstractContextManager[None]:
     """Let Spark choose how many tasks write, as it does unless the kit's own jobs are asked for."""
-    return _setting(spark, "spark.sql.adaptive.enabled", "true")
-
-
-@contextmanager
-def _setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
-    before = spark.conf.get(name)
-    spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        spark.conf.set(name, str(before))
+    return setting(spark, "spark.sql.adaptive.enabled", "true")

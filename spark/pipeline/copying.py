@@ -22,7 +22,7 @@ from .catalog import BATCHES, RUNS, TRACE, Part
 from .ingest import BATCH_BYTES
 from .mining import ANSWER
 from .recording import live_of
-from .table import BATCH, MANIFEST, RUN, Table, cluster_of, digest_of
+from .table import BATCH, MANIFEST, RUN, Table, by_size, cluster_of, digest_of
 
 COPY = "copy"
 
@@ -123,13 +123,4 @@ def _chunks(parts: Sequence[Part], known: Mapping[str, str], most: int) -> Itera
     if any(part.name in known for part in new):
         yield new
         return
-    chunk, size = list[Part](), 0
-    for part in new:
-        more = part.size
-        if chunk and (size + more > most or len(chunk) == MOST_PARTS):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(part)
-        size += more
-    if chunk:
-        yield chunk
+    yield from by_size(new, lambda part: part.size, most=most, count=MOST_PARTS)

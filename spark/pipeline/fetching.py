@@ -52,11 +52,8 @@ def fetching(
 ) -> Iterator[tuple[list[Path], int]]:
     """Copies of the files at addresses, while the block runs, and how many files are known already and not copied.
 
-    Args:
-        spark: whose settings say how the stores are reached.
-        addresses: of files, and of folders, which are searched through.
-        table: the folder of the table.
-        known: whether a file need not be copied.
+    Folders are searched through; settings of ``spark`` say how stores are reached; ``known``: whether a file need not
+    be copied.
 
     Raises:
         TraceError: a store cannot be reached or read, there is no such file, or it changed while it was copied.

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ...traces.errors import TraceError
-from ...traces.format.problems import Problems, Trouble
+from ...traces.format.problems import Problem, Problems, Trouble
 from ...traces.format.schema import is_text
 from ...traces.io import Trace, open_trace
 from ...traces.io.addresses import is_address, local_path, store_of
@@ -29,7 +29,7 @@ from .manifest import Batch, File, Source, batch_as_json
 from .pieces import Work, Written, only_pieces, store_pieces
 from .recording import Live, live_of
 from .seen import Seen
-from .table import BATCH, LONGEST, Table, digest_of
+from .table import BATCH, LONGEST, Table, by_size, digest_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -152,7 +152,7 @@ class _Ingesting:
         """Read and publish, batch after batch."""
         told, sources, batches = Problems(), list[Source](), list[str]()
         own_names = {name for source in self._trace.sources for name in _names(source)}
-        others = _some(self._trace.problems, lambda file: file not in own_names)
+        others = self._trace.problems.where(lambda one: _of_files(one) and one.file not in own_names)
         kept = Counter(one.kind for one in self._trace.problems.kept)
         for kind, count in (self._trace.problems.by_kind - kept).items():  # those without a place
             others.by_kind[kind] += count
@@ -200,16 +200,8 @@ class _Ingesting:
 
     def _chunks(self) -> Iterator[tuple[bool, list[tuple[int, list[File]]]]]:
         """New sources in batches, and whether it is the last one; one batch without any if only problems are new."""
-        chunk: list[tuple[int, list[File]]] = []
-        size = 0
-        for number, files in self._new:
-            more = sum(file.size for file in files)
-            if chunk and size + more > self._batch_bytes:
-                yield False, chunk
-                chunk, size = [], 0
-            chunk.append((number, files))
-            size += more
-        yield True, chunk
+        chunks = list(by_size(self._new, lambda new: sum(f.size for f in new[1]), most=self._batch_bytes)) or [[]]
+        return ((number == len(chunks), chunk) for number, chunk in enumerate(chunks, 1))
 
     def _store(self, chunk: Sequence[tuple[int, list[File]]], folder: Path) -> list[Source]:
         """Have tasks write the pieces of some sources."""
@@ -230,7 +222,7 @@ class _Ingesting:
 
     def _stored(self, source: Opened, files: Sequence[File], written: Sequence[Written]) -> Source:
         names = _names(source)
-        problems = _some(self._trace.problems, lambda file: file in names)
+        problems = self._trace.problems.where(lambda one: _of_files(one) and one.file in names)
         problems.strict = self._trace.problems.strict
         skipped = Counter(source.skipped)
         for one in written:
@@ -264,10 +256,6 @@ def _names(source: Opened) -> set[str]:
     return {source.file, *source.files, *map(str, _paths(source))}
 
 
-def _some(problems: Problems, wanted: Any) -> Problems:
-    """Problems of some files; where headers disagree is found anew in each reading of the table."""
-    found = Problems()
-    for one in problems.kept:
-        if one.kind is not Trouble.DISAGREE and wanted(one.file):
-            found.add(one.file, one.line, one.what, kind=one.kind)
-    return found
+def _of_files(problem: Problem) -> bool:
+    """Whether it is one of a file; where headers disagree is found anew in each reading of the table."""
+    return problem.kind is not Trouble.DISAGREE

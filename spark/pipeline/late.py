@@ -9,26 +9,21 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from ...traces.errors import TraceError
-from ...traces.io.parquet import FAILURES
 from ...traces.io.stored import PIECE, PLACE
 from .manifest import Source
 from .recording import Live, live_of
-from .table import Table, table_of
+from .table import Table, read_piece, table_of, texts
 
 MOST_LATE = 1_000
 """Late events of a file that are located; further ones are counted."""
 
 LATE = pa.schema(
     [
-        pa.field("cluster", pa.string()),
-        pa.field("file", pa.string()),
+        *texts("cluster", "file"),
         pa.field("event", pa.int64()),
         pa.field("time", pa.timestamp("ms", tz="UTC")),
-        pa.field("kind", pa.string()),
-        pa.field("group", pa.string()),
+        *texts("kind", "group"),
         pa.field("behind_ms", pa.int64()),
     ]
 )
@@ -68,11 +63,7 @@ class Late:
 def late_of(table: Table, live: Live, *, since: str, watermark: int) -> Late:
     """The late events of what was ingested after a batch.
 
-    Args:
-        table: where it is.
-        live: what counts of a cluster.
-        since: the name of the batch.
-        watermark: as it was then, ms.
+    ``since`` is the name of the batch, ``watermark`` as it was then, ms.
 
     Raises:
         TraceError: events cannot be read.
@@ -111,10 +102,5 @@ def _late_of_part(pieces: Sequence[Path], watermark: int) -> pa.Table:
     columns = pa.schema([PIECE.field(name) for name in _READ])
     read = [columns.empty_table()]
     for path in pieces:
-        try:
-            read.append(
-                pq.read_table(path, columns=list(_READ), filters=pc.field("time") < watermark, partitioning=None)
-            )
-        except FAILURES as error:
-            raise TraceError(f"{path}: a published piece of the table cannot be read: {error}. Restore it.") from None
+        read.append(read_piece(path, columns=list(_READ), filters=pc.field("time") < watermark))
     return pa.concat_tables([one.cast(columns) for one in read], promote_options="none").sort_by(PLACE)

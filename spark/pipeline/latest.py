@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from ...traces.errors import TraceError
-from ...traces.io.parquet import FAILURES
 from .manifest import Piece, Source
 from .recording import Live, pieces_of
+from .table import read_piece
 
 
 def possible(source: Source) -> int:
@@ -30,9 +28,7 @@ def possible(source: Source) -> int:
 def latest_of(live: Live, days: tuple[str, str] = ("", "")) -> int:
     """The time of the latest event that is possible, ms; of the latest of all where none is.
 
-    Args:
-        live: what counts of a cluster; it has events of these days.
-        days: the first and the last day that count; empty: no bound.
+    Only what is of these days counts, the first and the last one; an empty one is no bound.
 
     Raises:
         TraceError: events cannot be read.
@@ -47,7 +43,7 @@ def latest_of(live: Live, days: tuple[str, str] = ("", "")) -> int:
     return max(piece.end for piece, _ in own) if latest is None else latest
 
 
-def ahead_of(live: Live, *, after: str, more: int) -> Iterator[tuple[str, int]]:
+def dated_later(live: Live, *, after: str, more: int) -> Iterator[tuple[str, int]]:
     """Recordings of batches after one that have events which are not possible, by more than some ms; with the latest.
 
     None where no event of the cluster is possible: then its recordings are of a time to come, such as made ones.
@@ -61,10 +57,5 @@ def ahead_of(live: Live, *, after: str, more: int) -> Iterator[tuple[str, int]]:
 
 
 def _latest_in(folder: Path, piece: Piece, most: int) -> int:
-    try:
-        times = pq.read_table(folder / piece.path, columns=["time"], partitioning=None)["time"]
-    except FAILURES as error:
-        raise TraceError(
-            f"{folder / piece.path}: a published piece of the table cannot be read: {error}. Restore it."
-        ) from None
+    times = read_piece(folder / piece.path, columns=["time"])["time"]
     return int(pc.max(times.filter(pc.less_equal(times, most))).as_py())

@@ -134,41 +134,35 @@ def batch_of(said: Mapping[str, Any]) -> Batch:
 
 def _source_as_json(source: Source) -> dict[str, Any]:
     return {
-        "id": source.id,
-        "file": source.file,
+        **{name: getattr(source, name) for name in _AS_THEY_ARE},
         "files": [asdict(file) for file in source.files],
-        "joined": source.joined,
         "header": header_json(source.stated.header),
         "members": sorted(source.stated.members),
         "of_groups": {name: sorted(source.stated.said_of(name)) for name in source.stated.header.groups},
         "parts": [[asdict(piece) for piece in part] for part in source.parts],
-        "counted": source.counted,
         "skipped": dict(source.skipped),
         "clocks": None if source.clocks is None else clocks_as_json(source.clocks),
         "problems": told_as(source.problems).get("problems"),
         "holes": [asdict(hole) for hole in source.holes],
-        "replaces": list(source.replaces),
-        "at": source.at,
     }
+
+
+_AS_THEY_ARE = ("id", "file", "joined", "counted", "replaces", "at")
+"""Members of a source that are the same as JSON."""
 
 
 def _source_of(said: Mapping[str, Any]) -> Source:
     stated = read_header(said["header"], file=said["file"], line=0, problems=Problems())
     of_groups = {name: frozenset(members) for name, members in said.get("of_groups", stated.of_groups).items()}
     return Source(
-        id=said["id"],
-        file=said["file"],
+        **{name: said[name] for name in _AS_THEY_ARE if name in said},  # when it was ingested was not always told
         files=[File(**file) for file in said["files"]],
-        joined=said["joined"],
         stated=replace(stated, members=frozenset(said["members"]), of_groups=of_groups),
         parts=[[Piece(**piece) for piece in part] for part in said["parts"]],
-        counted=said["counted"],
         skipped=Counter(said["skipped"]),
         clocks=None if said["clocks"] is None else clocks_of_json(said["clocks"]),
         problems=_problems_of(said["problems"]),
         holes=[Hole(**hole) for hole in said["holes"]],
-        replaces=said["replaces"],
-        at=said.get("at", sys.maxsize),  # it was not always told
     )
 
 

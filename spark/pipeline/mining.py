@@ -37,7 +37,7 @@ from ..blocks import tuple_of
 from ..check import check_with_spark
 from .carried import CARRIED, LATENESS, Since, fitting, forget, mine_on
 from .recording import Recorded, live_of
-from .table import BATCH, MANIFEST, RUN, Table, digest_of, folder_of, table_of
+from .table import BATCH, MANIFEST, RUN, Table, digest_of, folder_of, table_of, texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -221,10 +221,9 @@ def _tables(result: CheckResult) -> Iterator[tuple[str, pa.Table]]:
 
 STATUSES = pa.schema(
     [
-        *(pa.field(name, pa.string()) for name in ("group", "topic", "broker")),
+        *texts("group", "topic", "broker"),
         pa.field("queue", pa.int32()),
-        pa.field("client", pa.string()),
-        pa.field("status", pa.string()),
+        *texts("client", "status"),
         pa.field("messages", pa.int64()),
     ]
 )
@@ -244,10 +243,8 @@ def statuses(result: CheckResult) -> pa.Table:
 
 CLOCKS = pa.schema(
     [
-        pa.field("recorder", pa.string()),
-        pa.field("reference", pa.string()),
-        pa.field("pairs", pa.int64()),
-        *(pa.field(name, pa.int64()) for name in ("ahead_least_us", "ahead_most_us", "low_us", "high_us")),
+        *texts("recorder", "reference"),
+        *(pa.field(name, pa.int64()) for name in ("pairs", "ahead_least_us", "ahead_most_us", "low_us", "high_us")),
         *(pa.field(name, pa.int64()) for name in ("slow_ms", "fast_ms")),
         pa.field("drift_ppm", pa.float64()),
     ]

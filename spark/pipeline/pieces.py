@@ -106,9 +106,9 @@ class _Pieces:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add the next events."""
-        places = pa.arange(self._place, self._place + len(batch))
+        positions = pa.arange(self._place, self._place + len(batch))
         self._place += len(batch)
-        batch = batch.append_column(PLACE, places).cast(PIECE)
+        batch = batch.append_column(PLACE, positions).cast(PIECE)
         group = batch.column("group")
         words = [*group.dictionary.to_pylist(), None]
         codes = group.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False).astype(np.int64)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from ...traces.clocks.clocks import Clocks
 from ...traces.errors import TraceError
 from ...traces.format.coverage import Hole
 from ...traces.format.problems import Problems
+from ...traces.format.schema import plain
 from ...traces.io import Trace
 from ...traces.io.stored import PIECE, Between, Stored
 from .manifest import File, Piece, Source, batch_of
@@ -75,18 +74,11 @@ def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
         live.passed += batch.passed
     for live in found.values():
         # What could not be read once, and was ingested since, is wrong no more.
-        live.problems = _without(live.problems, live.paths)
+        paths = set(live.paths)
+        live.problems = live.problems.where(lambda one: one.file not in paths)  # noqa: B023
         live.holes = [hole for hole in live.holes if hole.file not in live.paths]
         live.sources.sort(key=lambda source: (min(file.path for file in source.files), source.id))
     return found
-
-
-def _without(problems: Problems, files: Collection[str]) -> Problems:
-    left = Problems()
-    for one in problems.kept:
-        if one.file not in files:
-            left.add(one.file, one.line, one.what, kind=one.kind)
-    return left
 
 
 class Recorded(Trace):
@@ -224,5 +216,4 @@ def read_events(spark: SparkSession, table: Table, *, cluster: str = "") -> Data
         for part in source.parts
         for piece in part
     ]
-    plain = [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in PIECE]
-    return spark.read.schema(from_arrow_schema(pa.schema(plain))).parquet(*pieces)
+    return spark.read.schema(from_arrow_schema(plain(PIECE))).parquet(*pieces)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ...traces.errors import TraceError
 from ...traces.io.stored import PIECE, PLACE
-from ..session import failures
+from ..session import failures, together
 from .catalog import BATCHES, PART, PIECE_OF, RUNS, TRACE, SparkCatalog, adaptive, piece_of
 from .manifest import Batch, batch_of
 from .table import BATCH, MANIFEST, PACKING, RUN, Table, digest_of, read_manifest
@@ -35,10 +35,7 @@ _HELD = 1 << 16
 def restore_table(spark: SparkSession, catalog: SparkCatalog, table: Table) -> Sequence[str]:
     """Bring what a catalog has, and a folder has not, into the folder: batches, and the last run.
 
-    Args:
-        spark: whose tasks write; they see the folder under the same name.
-        catalog: what was copied into.
-        table: the folder.
+    Tasks write, which see the folder under the same name.
 
     Returns:
         The names of the batches and of the run that were brought.
@@ -136,7 +133,8 @@ def _writing(folder: Path, paths: dict[str, str]) -> Callable[[Any], Iterator[pa
             path.parent.mkdir(parents=True, exist_ok=True)
             begun = path.with_name(f".{path.name}-{uuid4().hex[:8]}")  # a task that is tried again has its own
             with pq.ParquetWriter(begun, PIECE, **PACKING) as writer:
-                for table in _held(batch for _, batch in own):
+                for held in together((batch for _, batch in own), _HELD):
+                    table = pa.Table.from_batches(held).select(PIECE.names).cast(PIECE)
                     rows += len(table)
                     writer.write_table(table)
             os.replace(begun, path)
@@ -150,19 +148,3 @@ def _apart(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBa
         pieces = batch.column(PIECE_OF)
         for piece in pc.unique(pieces).to_pylist():
             yield piece, batch.filter(pc.equal(pieces, piece))
-
-
-def _held(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    held, rows = list[pa.RecordBatch](), 0
-    for batch in batches:
-        held.append(batch)
-        rows += len(batch)
-        if rows >= _HELD:
-            yield _table(held)
-            held, rows = [], 0
-    if held:
-        yield _table(held)
-
-
-def _table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    return pa.Table.from_batches(batches).select(PIECE.names).cast(PIECE)

@@ -14,17 +14,22 @@ import json
 import os
 import re
 import shutil
+import sys
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ...traces.errors import TraceError
 from ...traces.io.addresses import is_address, local_path, store_of
+from ...traces.io.parquet import FAILURES
+
+T = TypeVar("T")
 
 VERSION = 1
 """Version of what batches and runs say of themselves."""
@@ -178,6 +183,37 @@ def table_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(
         [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)], schema=schema
     )
+
+
+def texts(*names: str) -> list[pa.Field]:
+    """Columns of texts."""
+    return [pa.field(name, pa.string()) for name in names]
+
+
+def read_piece(path: Path, **how: Any) -> pa.Table:
+    """The rows of a published file; ``how`` is what ``pyarrow.parquet.read_table`` takes.
+
+    Raises:
+        TraceError: it cannot be read.
+    """
+    try:
+        return pq.read_table(path, partitioning=None, **how)
+    except FAILURES as error:
+        raise TraceError(f"{path}: a published piece of the table cannot be read: {error}. Restore it.") from None
+
+
+def by_size(things: Iterable[T], size: Callable[[T], int], *, most: int, count: int = sys.maxsize) -> Iterator[list[T]]:
+    """Things in runs of at most so many bytes, and of at most so many; what is larger alone is a run of its own."""
+    run, total = list[T](), 0
+    for thing in things:
+        more = size(thing)
+        if run and (total + more > most or len(run) == count):
+            yield run
+            run, total = [], 0
+        run.append(thing)
+        total += more
+    if run:
+        yield run
 
 
 def digest_of(*parts: Any) -> str:

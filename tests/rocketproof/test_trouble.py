@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.suite import Outcome, run_suite
 from rocketproof.cli import main
 from rocketproof.commands import verify
-from rocketproof.output.console import interrupts
+from rocketproof.output.console import SafeConsole, interrupts
 from rocketproof.output.report import print_list, print_table
 
 
@@ -221,7 +220,7 @@ def test_laws_for_information_are_neither_expected_nor_findings(
 
 def shown(width: int | None, print_it: str) -> list[str]:
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=width is not None, width=width, color_system=None)
+    console = SafeConsole(file=screen, force_terminal=width is not None, width=width, color_system=None)
     if print_it == "table":
         print_table(console, outcomes("join-overlap"))
     else:

@@ -27,7 +27,7 @@ from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.tables import FINDINGS
-from rocketproof.traces.format.schema import ARROW
+from rocketproof.traces.format.schema import ARROW, plain
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import FOLDER, Sample, samples, settings_of
@@ -193,7 +193,7 @@ def as_frame(spark: Any, path: Path) -> Any:
     names = [name for name in ARROW.names if any(name in line for line in lines)]
     table = pa.Table.from_pylist(
         [{name: line.get(name) for name in names} for line in lines],
-        pa.schema([pa.field(name, frames._plain_type(name)) for name in names]),
+        pa.schema([plain(ARROW).field(name) for name in names]),
     )
     return spark.createDataFrame(table)
 

@@ -121,10 +121,7 @@ class Collection:
     def run(self, *, watch: float, every: float, sleep: Callable[[float], None] = time.sleep) -> Collected:
         """Read once, and on for some time.
 
-        Args:
-            watch: seconds; 0 to read once.
-            every: seconds from one sample to the next.
-            sleep: waits.
+        ``watch`` is for how long, 0 to read once, ``every`` from one sample to the next, s.
 
         Raises:
             ClusterError: a server does not answer or refuses; what was read until then is saved.

@@ -116,9 +116,7 @@ class Connection:
     def ask(self, code: int, fields: Mapping[str, str] | None = None) -> Answer:
         """Send one request, and wait for its answer.
 
-        Args:
-            code: Java RequestCode.
-            fields: of its header.
+        ``code`` is one of Java's RequestCode, with the fields of its header.
 
         Raises:
             OSError: the connection ended, the time is over, or what comes is no answer.
@@ -184,10 +182,10 @@ def decoded(frame: bytes) -> tuple[int, int, Answer]:
         ValueError, KeyError, TypeError, struct.error: it is none.
     """
     (word,) = struct.unpack_from(">I", frame)
-    form, end = word >> 24, 4 + (word & 0xFFFFFF)
+    layout, end = word >> 24, 4 + (word & 0xFFFFFF)
     if end > len(frame):
         raise ValueError("a header longer than its frame")
-    if form == _JSON:
+    if layout == _JSON:
         told = json.loads(frame[4:end])
         fields = told.get("extFields") or {}
         answer = Answer(
@@ -197,7 +195,7 @@ def decoded(frame: bytes) -> tuple[int, int, Answer]:
             body=frame[end:],
         )
         return int(told["opaque"]), int(told["flag"]), answer
-    if form != _BINARY:
+    if layout != _BINARY:
         raise ValueError("a header of no known form")
     # RocketMQSerializable#rocketMQProtocolDecode
     code, _language, _version, opaque, flag, remark = struct.unpack_from(">hBhiii", frame, 4)

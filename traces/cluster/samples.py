@@ -54,10 +54,7 @@ class Sampling:
     ) -> list[Event]:
         """Ask once; returns events for all that differs from the last time.
 
-        Args:
-            cluster: whom to ask.
-            groups: topics of each group, retry topics among them.
-            queues: of each topic.
+        ``groups`` has the topics of each group, retry topics among them; ``queues`` those of each topic.
 
         Raises:
             ClusterError: a broker does not answer, or refuses.

@@ -56,10 +56,12 @@ class Stored:
         """
         if not self.flags & _COMPRESSED:
             return self.packed
-        form = self.flags >> 8 & 7
+        layout = self.flags >> 8 & 7
         try:
-            if form in (_LZ4, _ZSTD):
-                with pa.input_stream(io.BytesIO(self.packed), compression="lz4" if form == _LZ4 else "zstd") as opened:
+            if layout in (_LZ4, _ZSTD):
+                with pa.input_stream(
+                    io.BytesIO(self.packed), compression="lz4" if layout == _LZ4 else "zstd"
+                ) as opened:
                     body: bytes = opened.read(_LARGEST + 1)
             else:
                 body = zlib.decompressobj().decompress(self.packed, _LARGEST + 1)

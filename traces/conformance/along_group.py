@@ -148,11 +148,7 @@ def _tells(event: Event) -> bool:
 
 
 class AlongGroup(Following):
-    """Following the members of a group through ``assignment``.
-
-    Args:
-        found: what was recorded of them.
-    """
+    """Following the members of a group through ``assignment``."""
 
     KINDS = frozenset(
         {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, *CLIENT_ENDS, *_BY_BROKERS}

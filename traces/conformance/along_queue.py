@@ -48,11 +48,7 @@ _FAIL = frozenset({"fail", "orphan_listener_fails", "suspend", "say_rollback"})
 
 
 class AlongQueue(Following):
-    """Following an excerpt of a queue through ``consumption``.
-
-    Args:
-        excerpt: what was recorded of the queue.
-    """
+    """Following an excerpt of a queue through ``consumption``."""
 
     def __init__(self, excerpt: Excerpt) -> None:
         super().__init__(excerpt.events)

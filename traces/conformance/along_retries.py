@@ -177,11 +177,7 @@ def _of_producer(event: Event) -> bool:
 
 
 class AlongRetries(Following):
-    """Following a message and its retries through ``consumption``.
-
-    Args:
-        found: what was recorded of it.
-    """
+    """Following a message and its retries through ``consumption``."""
 
     def __init__(self, found: Chain) -> None:
         super().__init__(found.events)
@@ -305,19 +301,19 @@ class AlongRetries(Following):
         return stored + self.get(s, "failed_send_backs", c, q, m)
 
     def _running(self, s: StateTuple, c: int | None) -> int:
-        places = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
+        positions = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
         return sum(
             self.get(s, "stage", *place) == Stage.RUNNING
             or self.get(s, "orphan", *place) == Orphan.RUNNING
             or self.get(s, "overdue", *place)
-            for place in places
+            for place in positions
         )
 
     def _failed(self, s: StateTuple, c: int) -> bool:
-        places = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
+        positions = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
         return any(
             self.get(s, "stage", *place) == Stage.FAILED or self.get(s, "orphan", *place) == Orphan.FAILED
-            for place in places
+            for place in positions
         )
 
     def _stored(self, s: StateTuple) -> int:

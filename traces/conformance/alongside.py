@@ -138,9 +138,7 @@ class _Node:
 def alongside(following: Following, *, wanted: Property | None = None) -> Alongside:
     """The run that goes along with most of the events.
 
-    Args:
-        following: what was recorded.
-        wanted: a property of states: of several runs one that violates it is taken.
+    Of several runs one is taken that violates ``wanted``, a property of states.
 
     Raises:
         ConfigurationError: the model has no such configuration.

@@ -15,9 +15,8 @@ from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage
 from . import texts
 from .machine import Machines, Offsets, batches_of, machine_of
-from .stored import Stored
 from .streams import Stream
-from .windows import Side
+from .windows import Side, Stored
 
 _OF_BATCHES = frozenset(
     {

@@ -94,13 +94,13 @@ class Excerpt:
         return possible(consumption, constants)
 
 
-def recorded(trace: Trace, places: Collection[Place]) -> Mapping[Place, Stream]:
+def recorded(trace: Trace, positions: Collection[Place]) -> Mapping[Place, Stream]:
     """The recordings of some queues of groups. Reads the trace once.
 
     Raises:
         TraceError: there are no events.
     """
-    queues = frozenset((place.topic, place.broker, place.queue) for place in places)
+    queues = frozenset((place.topic, place.broker, place.queue) for place in positions)
     with ExitStack() as cleanup:
         found = sort_out(trace, cleanup, only=queues)
         around = Surroundings(found.around)
@@ -110,7 +110,7 @@ def recorded(trace: Trace, places: Collection[Place]) -> Mapping[Place, Stream]:
             for table in queues_in(bucket)
             if len(table) <= MOST_RECORDED
             for stream in streams_of(events_of(table), around, trace.header)
-            if stream.place in places
+            if stream.place in positions
         }
 
 

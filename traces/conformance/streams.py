@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Group, Header, slave_of
@@ -81,7 +82,7 @@ class Surroundings:
         self._of_actor: dict[Actor, list[Event]] = defaultdict(list)
         self._of_broker: dict[str, list[Event]] = defaultdict(list)
         self._of_all: list[Event] = []
-        self._lives = [event for event in self.events if event.kind in (Kind.CLIENT_START, *CLIENT_ENDS)]
+        self._starts_and_ends = [event for event in self.events if event.kind in (Kind.CLIENT_START, *CLIENT_ENDS)]
         for event in self.events:
             if event.kind in BROKER_RUNS:
                 self._of_broker[event.broker or ""].append(event)
@@ -94,7 +95,7 @@ class Surroundings:
 
     def ended_before(self, number: int) -> Iterator[Actor]:
         """The clients that have ended before an event, and have not started again in their process."""
-        last = {event.actor: event.kind for event in self._lives if event.number < number}
+        last = {event.actor: event.kind for event in self._starts_and_ends if event.number < number}
         return (actor for actor, kind in last.items() if actor is not None and kind in CLIENT_ENDS)
 
     def has_slave(self, broker: str) -> bool:
@@ -120,10 +121,7 @@ def place_of(event: Event) -> Place | None:
 def streams_of(events: Iterable[Event], surroundings: Surroundings, header: Header) -> list[Stream]:
     """The streams of one queue, one for each group, by first appearance.
 
-    Args:
-        events: of the queue, in the order of the trace.
-        surroundings: of the trace.
-        header: of the trace.
+    Events are in the order of the trace.
     """
     streams: dict[str, Stream] = {}
     logs: list[Event] = []
@@ -146,12 +144,8 @@ def streams_of(events: Iterable[Event], surroundings: Surroundings, header: Head
         stream.replicated = surroundings.has_slave(stream.place.broker)
         stream.events += stream.around
         has_gaps = any(event.kind is Kind.GAP for event in stream.events)
-        stream.events.sort(key=_from_when if has_gaps else _in_order)
+        stream.events.sort(key=_from_when if has_gaps else attrgetter("number"))
     return list(streams.values())
-
-
-def _in_order(event: Event) -> int:
-    return event.number
 
 
 def _from_when(event: Event) -> tuple[int, int, int]:

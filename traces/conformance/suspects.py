@@ -54,18 +54,18 @@ class Explained:
     cut: bool = False
 
 
-def explained(trace: Trace, places: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
+def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
     """Follow queues where the right model stops with each known bug. Reads the trace once.
 
     Args:
         trace: what was recorded.
-        places: where the right model does not allow an event; of many the first ones.
+        positions: where the right model does not allow an event; of many the first ones.
         slack: how far records of different processes may be apart from what they tell, ms.
 
     Raises:
         TraceError: there are no events.
     """
-    wanted = set(list(dict.fromkeys(places))[:MOST_QUEUES])
+    wanted = set(list(dict.fromkeys(positions))[:MOST_QUEUES])
     if not wanted:
         return ()
     machines: dict[str, Machines] = {}

@@ -49,9 +49,7 @@ class Witness:
 def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping[Place, Witness]:
     """Follow some queues through the model, each for all groups that consume it. Reads the trace once.
 
-    Args:
-        trace: what was recorded.
-        queues: topic, broker and number of each.
+    Each is given by topic, broker and number.
 
     Raises:
         TraceError: there are no events.

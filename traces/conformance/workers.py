@@ -20,10 +20,7 @@ _NOTICED_WITHIN = 5.0
 def side_by_side(work: Callable[[pa.Table], Answer], tables: Iterable[pa.Table], *, jobs: int) -> Iterator[Answer]:
     """The answers about tables of events, in their order; few tables wait at a time.
 
-    Args:
-        work: follows a table; it can be sent to other processes.
-        tables: what is to be followed.
-        jobs: how many processes.
+    ``work`` follows a table; it can be sent to other processes.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: a process was killed, for example by the system for its memory.

@@ -65,7 +65,7 @@ _PLACE = np.dtype([(name, np.int32) for name in ("group", "topic", "broker", "qu
 _PROCESS = np.dtype([(name, np.int32) for name in ("incarnation", "code")])
 """A place of the memo of one batch for its processes: the last incarnation of a word of the batch, and its actor."""
 
-_PLACES = 256
+_POSITIONS = 256
 """Places of the memo for queues: as many as one loop has at hand; most batches have fewer queues."""
 
 
@@ -169,7 +169,7 @@ class Coder:
         topic = _Words.of(batch, "topic", self.names.topics)
         queue = _whole(batch, "queue").filled(ABSENT, np.int32)
         names_ = (group.at, group.codes, topic.at, topic.codes, broker.at, broker.codes)
-        memo = np.zeros(_PLACES, _PLACE)
+        memo = np.zeros(_POSITIONS, _PLACE)
         memo["code"] = _NEW
         columns = (*names_, queue, origin, memo)
         slots = np.empty(len(batch), np.int32)
@@ -278,7 +278,7 @@ def _resolve_slots(
     memo: Any,
 ) -> int:
     for i in range(start, len(out)):
-        at = np.uint64(queue[i] + 7 * broker[i] + 61 * topic[i] + 31 * group[i]) & np.uint64(_PLACES - 1)
+        at = np.uint64(queue[i] + 7 * broker[i] + 61 * topic[i] + 31 * group[i]) & np.uint64(_POSITIONS - 1)
         last = memo[at]
         if (
             last.queue == queue[i]

@@ -46,10 +46,7 @@ MOST_EVENTS = 5_000_000
 def weighed(trace: Trace, result: CheckResult, *, most: int) -> tuple[CheckResult, Mapping[Place, Witness]]:
     """The result of a check with what the model says of its findings, and what it says of each queue.
 
-    Args:
-        trace: what was checked.
-        result: of the check.
-        most: findings of each claim whose queues are followed, at most; 0 leaves everything as it is.
+    The queues of ``most`` findings of each claim are followed; 0 leaves everything as it is.
     """
     rows = result.rows
     sure = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)

@@ -21,7 +21,7 @@ from ..format.schema import ABSENT
 from ..io import Trace
 from ..monitors.runs import REPEATED
 from .sentences import Event
-from .source_lines import Place, pieces, places
+from .source_lines import Place, locations, pieces
 
 _CODES = codes(Kind)
 
@@ -142,7 +142,7 @@ def collect(trace: Trace, questions: Sequence[Question], names: Names) -> list[l
         for at, event in zip(chosen.tolist(), batch.take(chosen).to_pylist(), strict=True):
             where = int(coded.slot[at]), int(coded.actor[at]), int(coded.origin[at])
             hits.append(((piece.file, piece.first + int(rough[at])), event, *where))
-    placed = places(trace, [hit[0] for hit in hits])
+    placed = locations(trace, [hit[0] for hit in hits])
     hits.sort(key=lambda hit: (hit[1]["time"], hit[0][0], hit[1].get("seq") or 0, hit[0][1]))
     found = [Found(event, slot, actor, origin, placed[key]) for key, event, slot, actor, origin in hits]
     return _answers(found, questions, names)

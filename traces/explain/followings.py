@@ -29,13 +29,7 @@ MOST_ACTORS = 200
 
 
 def followings(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[str, Following]:
-    """What can be followed of each finding, under the same keys. Reads the trace at most three times.
-
-    Args:
-        trace: what was checked.
-        told: the findings.
-        names: of the check.
-    """
+    """What can be followed of each finding, under the same keys. Reads the trace at most three times."""
     messages = {key: story for key, story in told.items() if story.claim.monitor is Monitor.MESSAGES}
     others = {key: story for key, story in told.items() if key not in messages}
     queues = {key: story for key, story in others.items() if place_of(story.row["slot"], names) is not None}
@@ -58,10 +52,10 @@ def _answered(trace: Trace, asked: Mapping[str, Question], names: Names) -> dict
 
 
 def _queues(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[str, Following | None]:
-    places = {key: place for key, story in told.items() if (place := place_of(story.row["slot"], names)) is not None}
-    streams = recorded(trace, set(places.values())) if places else {}
+    positions = {key: place for key, story in told.items() if (place := place_of(story.row["slot"], names)) is not None}
+    streams = recorded(trace, set(positions.values())) if positions else {}
     found: dict[str, Following | None] = {}
-    for key, place in places.items():
+    for key, place in positions.items():
         row = told[key].row
         named = [names.actors[row[role]] for role in ("actor", "other") if row[role] >= 0]
         actors = [(actor.name, actor.incarnation) for actor in named]

@@ -83,14 +83,8 @@ def outcome_of(
 ) -> Outcome:
     """What became of a message.
 
-    Args:
-        group: for which group; client: of a broadcasting one.
-        client: see there.
-        own: the events of the message, by time.
-        found: these, and those of its queues.
-        located: where it was found.
-        known: what is known of the group.
-        settings: the terms.
+    ``own`` are the events of the message by time, ``found`` these and those of its queues; ``client`` is one of a
+    broadcasting group.
     """
     events = [each.event for each in own if _concerns(each.event, group, client, located.names)]
     around = [each.event for each in found if _concerns(each.event, group, client, located.names)]
@@ -146,13 +140,13 @@ def _of_batch(asked: _Asked) -> tuple[int, int]:
     """
     kinds = (Kind.STORE, Kind.DELIVER)
     seen = [each.event for each in asked.own if each.event["kind"] in kinds and each.event.get("offset") is not None]
-    places = {spot_of(event) for event in seen if _is_original(event)}
+    positions = {spot_of(event) for event in seen if _is_original(event)}
     consumed = {
         spot_of(event)
         for event in asked.events
         if event["kind"] == Kind.RESULT and event.get("result") in SUCCESSES and event.get("offset") is not None
     }
-    messages = max(1, len(places))
+    messages = max(1, len(positions))
     return messages, min(messages, len(consumed))
 
 
@@ -234,7 +228,7 @@ def _unfinished(asked: _Asked, last: Attempt, limit: int, tries: str) -> Told:
 def _without_result(asked: _Asked, last: Attempt) -> Told:
     """What became of a message of which the last delivery has no result."""
     given = f"given to {last.client} at {clock(last.time)}, with no result in the trace"
-    passed, told = undelivered(_since(asked.around, last), _places_of(asked.events, last))
+    passed, told = undelivered(_since(asked.around, last), _positions_of(asked.events, last))
     if passed is MessageStatus.LOST:
         hole = _lost_since(asked, _RESULTS, last.time, asked.located.coverage.end)
         if hole is not None:
@@ -253,7 +247,7 @@ def _without_result(asked: _Asked, last: Attempt) -> Told:
 def _suspended(asked: _Asked, last: Attempt, tries: str) -> Told:
     """What became of a message after a listener suspended its queue."""
     told = f"suspended by {last.client} after {tries}"
-    status, passed = undelivered(_since(asked.around, last), _places_of(asked.events, last))
+    status, passed = undelivered(_since(asked.around, last), _positions_of(asked.events, last))
     if status is MessageStatus.LOST:
         return _lost(f"{told}, and {passed}", _hidden(asked, ""))
     return MessageStatus.PENDING_RETRY, f"{told}; it is tried again in its queue"
@@ -302,7 +296,7 @@ def _since(events: Iterable[Event], last: Attempt) -> list[Event]:
     return [event for event in events if event["time"] >= last.time]
 
 
-def _places_of(events: Iterable[Event], last: Attempt) -> Copies:
+def _positions_of(events: Iterable[Event], last: Attempt) -> Copies:
     """Where the message was that was delivered last, as far as that was recorded."""
     return {
         ((event.get("topic") or "", event.get("broker") or "", event.get("queue")), event["offset"]): event["time"]

@@ -19,9 +19,7 @@ Copies = Mapping[tuple[tuple[str, str, int | None], int | None], int]
 def undelivered(events: Sequence[Event], copies: Copies) -> Told:
     """What became of copies that a group was never given, by what the group did with their queues.
 
-    Args:
-        events: of the group and its queues, by time.
-        copies: where they are.
+    Events are by time.
     """
     pulled: Event | None = None
     skipped: Event | None = None
@@ -82,10 +80,10 @@ def _waits(events: Sequence[Event], copies: Copies) -> str:
     """Since when a message waits, and for whom: the client that had its queue last, as far as that was recorded."""
     if not copies:
         return ""
-    places = {at for at, _ in copies}
+    positions = {at for at, _ in copies}
     owner = ""
     for event in events:
-        if _place(event) not in places:
+        if _place(event) not in positions:
             continue
         if event["kind"] == Kind.ASSIGN:
             owner = f" for {actor_of(event)}, which has the queue"

@@ -52,7 +52,7 @@ def pieces(trace: Trace, *, rows: int = ROWS) -> Iterator[Piece]:
             first += len(batch)
 
 
-def places(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Place]:
+def locations(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Place]:
     """The places of events, each given as the number of its file and how many events of that file come before it."""
     by_file: dict[int, set[int]] = {}
     for file, before in wanted:

@@ -18,7 +18,6 @@ from ..io import Trace
 from ..monitors.runs import REPEATED
 from .by_model import told_by_model
 from .evidence import Found, Question, collect, turning_points
-from .listed_twice import OWNED, listed_twice, lists_of
 from .sentences import clock, tell
 from .source_lines import Place
 from .titles import has_offsets, title
@@ -109,13 +108,7 @@ def stories(
     Violations without doubt come before others. Of each queue the first one is told before any second one, as what
     follows on one queue mostly has the same cause.
 
-    Args:
-        trace: what was checked.
-        rows: what was found, sorted.
-        names: of the check.
-        most: stories for each claim.
-        events: sentences for each story.
-        witnesses: what the model says of queues.
+    ``most`` stories for each claim are told, with so many ``events``; ``witnesses`` say what the model says of queues.
     """
     chosen = _first_of_each_claim(rows, most)
     if not chosen:
@@ -262,3 +255,39 @@ _BESIDE: Mapping[str, frozenset[Kind]] = {
     "allocation-as-the-strategy-says": frozenset({Kind.HEARTBEAT}),
 }
 """Kinds that have nothing to do with a claim."""
+
+
+OWNED = "every-queue-gets-an-owner"
+
+
+def lists_of(row: Mapping[str, int], names: Names) -> Question:
+    """The lists that all members of the group divided its queues by, around the time of a finding."""
+    slot = names.slots[row["slot"]]
+    return Question(
+        periods=((row["since"] - REBALANCE_PERIOD, row["time"] + REBALANCE_PERIOD),),
+        actors=tuple(actor for actor in names.actors if actor.incarnation >= 0),
+        group=slot.group,
+        topic=slot.topic,
+        kinds=frozenset({Kind.REBALANCE}),
+    )
+
+
+def listed_twice(row: Mapping[str, int], lists: Sequence[Found]) -> str:
+    """Who was named twice for more than half of the time without an owner, as the end of a sentence; empty: nobody.
+
+    A broker keeps the connection of a client that has connected anew until it finds it dead, and names the client once
+    for each (ST-6, ``ConsumerGroupInfo#getAllClientId``). Strategies divide among as many as the list has, and a client
+    takes the share of its first place (RB-21), so that nobody is given the other one.
+
+    Broadcasting clients of a host have one name, and divide nothing.
+    """
+    times: dict[str, list[int]] = {}
+    for each in lists:
+        members = each.event.get("members") or []
+        for name in {name for name in members if members.count(name) > 1}:
+            times.setdefault(name, []).append(each.event["time"])
+    for name, seen in sorted(times.items()):
+        covered = min(seen[-1], row["time"]) - max(seen[0], row["since"])
+        if 2 * covered > row["time"] - row["since"]:
+            return f": lists of members had {name} twice from {clock(seen[0])} to {clock(seen[-1])}"
+    return ""

@@ -96,12 +96,7 @@ class OffsetPoint:
 
 
 def ownerships(rows: Any, names: Names) -> tuple[Ownership, ...]:
-    """Who had which queue, by queue and time.
-
-    Args:
-        rows: of a check.
-        names: of its queues and processes.
-    """
+    """Who had which queue, by queue and time."""
     found = []
     for row in rows[rows["note"] == Note.OWNERSHIP]:
         found.append(
@@ -119,7 +114,7 @@ def ownerships(rows: Any, names: Names) -> tuple[Ownership, ...]:
 
 
 def offset_points(rows: Any, names: Names) -> tuple[OffsetPoint, ...]:
-    """Stored offsets, by queue and time; see :func:`ownerships` for the arguments.
+    """Stored offsets, by queue and time.
 
     Of what moved on in order only some points are there; every decrease is.
     """

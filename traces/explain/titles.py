@@ -141,7 +141,7 @@ def title(
         expected_clock=clock(row["expected"]),
         waits=_wait(row["value"]),
         waits_by_rule=_wait(row["expected"]),
-        span=_span(row["time"] - row["since"]),
+        span=f"{(row['time'] - row['since']) / 1000:,.1f} s",
         to=f" to {actor}" if row["actor"] >= 0 else "",
         by=f" by {actor}" if row["actor"] >= 0 else "",
         assigned=assigned,
@@ -202,7 +202,3 @@ def _shares(row: Mapping[str, int], slot: Slot | None, names: Names, found: Sequ
     if not share or len(share) != row["expected"]:
         return assigned, f"gives it {row['expected']}"
     return assigned, f"gives it {queues_in_words([f'{each.broker_name}:{each.queue_id}' for each in sorted(share)])}"
-
-
-def _span(ms: int) -> str:
-    return f"{ms / 1000:,.1f} s"

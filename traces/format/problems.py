@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import TraceError
@@ -19,7 +20,7 @@ class Trouble(enum.StrEnum):
     TRUNCATED = "file breaks off"  # what is before the break is read
     UNREADABLE = "file cannot be read"  # left out
     EMPTY = "no events in a file"
-    UNKNOWN_FORM = "file of no known form"  # left out, though it looks like a recording
+    UNKNOWN_FORMAT = "file of no known form"  # left out, though it looks like a recording
     NO_HEADER = "header missing"  # defaults are taken
     HEADER = "header damaged"  # defaults are taken for what is damaged
     VERSION = "later schema version"  # read as far as it goes
@@ -91,6 +92,13 @@ class Problems:
         self.kept.remove(problem)
         self.count -= 1
         self.by_kind[problem.kind] -= 1
+
+    def where(self, wanted: Callable[[Problem], bool]) -> Problems:
+        """Those of the kept ones that are wanted."""
+        found = Problems()
+        for one in filter(wanted, self.kept):
+            found.add(one.file, one.line, one.what, kind=one.kind)
+        return found
 
     def join(self, later: Problems) -> None:
         """Add problems that were found elsewhere.

@@ -96,6 +96,13 @@ ARROW = pa.schema([pa.field(item.name, item.type) for item in FIELDS])
 BY_NAME: Mapping[str, Field] = {item.name: item for item in FIELDS}
 
 
+def plain(schema: pa.Schema) -> pa.Schema:
+    """The schema with words as texts, for those who know no dictionaries."""
+    return pa.schema(
+        [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in schema]
+    )
+
+
 def is_text(value: object) -> TypeGuard[str]:
     """Whether a value is a text that can be stored: JSON can spell half of a surrogate pair, and UTF-8 cannot."""
     if not isinstance(value, str):

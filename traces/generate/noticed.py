@@ -68,13 +68,7 @@ class Recording:
     ) -> None:
         """Check the recording as it is.
 
-        Args:
-            name: for people.
-            header: of the recording.
-            events: of the recording.
-            settings: the terms of every check.
-            folder: for the file that is checked; each mutant overwrites it.
-            follow: whether the model is asked as well, which takes several times as long.
+        Each mutant overwrites the file in ``folder``; to ``follow`` them through the model takes several times as long.
 
         Raises:
             TraceError: a claim is violated already.
@@ -186,8 +180,9 @@ def markdown(lines: Iterable[Line]) -> str:
     for kind, some in groupby(lines, key=lambda line: line.kind):
         of_kind = list(some)
         by_change = [[line for line in of_kind if line.label.split()[0] == change] for change in Change]
+        either = f"{sum(line.either for line in of_kind)}/{sum(line.mutants for line in of_kind)}"
         never = [line.label for line in of_kind if not line.either]
-        cells = [f"`{kind}`", *map(_noticed_of, by_change), _noticed_of(of_kind), _either_of(of_kind), ", ".join(never)]
+        cells = [f"`{kind}`", *map(_noticed_of, by_change), _noticed_of(of_kind), either, ", ".join(never)]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -195,7 +190,3 @@ def markdown(lines: Iterable[Line]) -> str:
 def _noticed_of(lines: Sequence[Line]) -> str:
     mutants = sum(line.mutants for line in lines)
     return f"{sum(line.noticed for line in lines)}/{mutants}" if mutants else ""
-
-
-def _either_of(lines: Sequence[Line]) -> str:
-    return f"{sum(line.either for line in lines)}/{sum(line.mutants for line in lines)}"

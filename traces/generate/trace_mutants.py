@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import Kind, Path, Result
-from ..format.schema import ARROW
+from ..format.schema import ARROW, plain
 
 DELAYED = 10_000
 """How much later a delayed event happens, ms: two periods of commits, longer than any answer takes."""
@@ -74,11 +74,11 @@ def trace_mutants(
     """
     rows = Rows(events)
     for kind in kinds:
-        places = [row for row, event in enumerate(rows.events) if event["kind"] == kind]
+        positions = [row for row, event in enumerate(rows.events) if event["kind"] == kind]
         for change, field, changed in _CHANGES:
             chance = random.Random(f"{seed} {kind} {change} {field}")
             made = 0
-            for row in chance.sample(places, len(places)):
+            for row in chance.sample(positions, len(positions)):
                 if made == each:
                     break
                 table = changed(rows, row)
@@ -102,7 +102,7 @@ class Rows:
         self._following: dict[int, int] = {}
         latest: dict[Any, int] = {}
         for row, event in enumerate(self.events):
-            about = _recorder(event)
+            about = tuple(event.get(name) for name in ("client", "incarnation", "group", "topic", "broker", "queue"))
             if about in latest:
                 self._following[latest[about]] = row
             latest[about] = row
@@ -117,24 +117,16 @@ class Rows:
         left = [row for row in range(len(self.events)) if row not in without]
         table = self.table.take(left)
         if added:
-            places = [*(self.events[row].get("seq", row) for row in left), *(event.get("seq", 0) for event in added)]
+            positions = [*(self.events[row].get("seq", row) for row in left), *(event.get("seq", 0) for event in added)]
             table = pa.concat_tables([table, pa.Table.from_pylist(added, schema=self.table.schema)])
             times = table.column("time").to_pylist()
-            table = table.take(sorted(range(len(table)), key=lambda at: (times[at], places[at])))
+            table = table.take(sorted(range(len(table)), key=lambda at: (times[at], positions[at])))
         numbers = pa.array(range(len(table)), pa.int64())
         return table.set_column(table.column_names.index("seq"), "seq", numbers)
 
     def _known(self, name: str) -> list[Any]:
         """All values of a column, in the order of their first occurrence."""
         return list(dict.fromkeys(event[name] for event in self.events if name in event))
-
-
-def _recorder(event: Event) -> tuple[Any, ...]:
-    return tuple(event.get(name) for name in ("client", "incarnation", "group", "topic", "broker", "queue"))
-
-
-def _delete(rows: Rows, row: int) -> pa.Table:
-    return rows.changed(without=[row])
 
 
 def _repeat(rows: Rows, row: int) -> pa.Table:
@@ -156,8 +148,8 @@ def _swap(rows: Rows, row: int) -> pa.Table | None:
     if other is None:
         return None
     one, two = rows.events[row], rows.events[other]
-    moments = [{name: event[name] for name in ("time", "seq") if name in event} for event in (one, two)]
-    return rows.changed(without=[row, other], added=[two | moments[0], one | moments[1]])
+    times = [{name: event[name] for name in ("time", "seq") if name in event} for event in (one, two)]
+    return rows.changed(without=[row, other], added=[two | times[0], one | times[1]])
 
 
 _NAMES = ("client", "group", "topic", "broker")
@@ -220,7 +212,7 @@ ALTERED = ("result", "path", *_NAMES, *_COUNTS, "key", "origin", "due", *_LISTS,
 event is delayed, ``seq`` by its place; ``msg_id`` and ``epoch`` are names of the recorder's own."""
 
 _CHANGES: tuple[tuple[Change, str, Callable[[Rows, int], pa.Table | None]], ...] = (
-    (Change.DELETE, "", _delete),
+    (Change.DELETE, "", lambda rows, row: rows.changed(without=[row])),
     (Change.REPEAT, "", _repeat),
     (Change.DELAY, "", _delay),
     (Change.SWAP, "", _swap),
@@ -230,11 +222,6 @@ _CHANGES: tuple[tuple[Change, str, Callable[[Rows, int], pa.Table | None]], ...]
 
 def by_time(batches: Iterable[pa.RecordBatch]) -> pa.Table:
     """Batches as the table that :func:`trace_mutants` takes: words are plain texts, so that rows can be added."""
-    plain = pa.schema(
-        [
-            pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-            for field in ARROW
-        ]
-    )
-    table = pa.concat_tables([pa.Table.from_batches([batch]).cast(plain) for batch in batches]).combine_chunks()
+    schema = plain(ARROW)
+    table = pa.concat_tables([pa.Table.from_batches([batch]).cast(schema) for batch in batches]).combine_chunks()
     return table.take(pc.sort_indices(table, [("time", "ascending"), ("seq", "ascending")]))

@@ -23,7 +23,7 @@ from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
 from ..format.other_names import other_names, told
 from ..format.problems import Pass, Problems, Repeatable, Trouble
-from ..format.schema import ARROW, BY_NAME, Header
+from ..format.schema import ARROW, BY_NAME, Header, plain
 from .compressed import blocks_of, head_of
 from .events import EXTRA, batch_of, is_clean, mend
 from .json_text import read_json
@@ -47,9 +47,7 @@ LOOKED_AT = 200
 """So many of the first lines are looked at for fields of other names, which are there from the beginning."""
 
 # The parser has no dictionaries: words are texts until they are read.
-_TEXT = pa.schema(
-    [pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in ARROW]
-)
+_TEXT = plain(ARROW)
 # A second value on the line of an object: the parser would take it for an event, and a lone null for anything.
 _SECOND_VALUE = re.compile(rb"\}[ \t\r]*[^ \t\r\n,}\]]")
 

@@ -32,7 +32,7 @@ _OF_ALL = (
     Trouble.NO_HEADER,
     Trouble.UNREADABLE,
     Trouble.EMPTY,
-    Trouble.UNKNOWN_FORM,
+    Trouble.UNKNOWN_FORMAT,
     Trouble.OTHER_NAME,
 )
 UNREAD = ("seq", "msg_id", "epoch", "detail", "key")
@@ -49,10 +49,6 @@ def holes_of(problems: Problems, sources: Sequence[Source]) -> list[Hole]:
     A line that cannot be read lies between its neighbours in time, as does an event whose own time they contradict. Of
     an impossible value the event is known, and of an unknown word when it was. What has no such place may have been at
     any time.
-
-    Args:
-        problems: of all files.
-        sources: the files that were read.
     """
     holes = []
     by_file: dict[str, list[Problem]] = {}

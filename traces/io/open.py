@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from ..recorders.agent_files import is_recording
 from . import importers
 from .addresses import local_path, store_of
 from .compressed import HEAD, head_of, packing_of
-from .copies import Copies
 from .imported import ImportedTrace
 from .importers import protocol
 from .json_text import read_json
@@ -96,7 +96,7 @@ def open_trace(
             read by an importer with one of the options.
     """
     if format not in (_AUTO, *_OWN) and _importer(format) is None:
-        raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_forms()))}.")
+        raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_formats()))}.")
     if not paths:
         raise TraceError("no trace was given; name files or folders.")
     problems = Problems(strict=strict)
@@ -115,7 +115,7 @@ def open_trace(
                 raise
             left_out.append(str(error))
             if not isinstance(error, _Beside) and _seems_recorded(path):
-                problems.add(str(path), 0, "left out: nothing in it can be told", kind=Trouble.UNKNOWN_FORM)
+                problems.add(str(path), 0, "left out: nothing in it can be told", kind=Trouble.UNKNOWN_FORMAT)
             continue
         except FAILURES as error:
             problems.add(str(path), 0, str(error), kind=Trouble.UNREADABLE)
@@ -239,13 +239,13 @@ def _detected(path: Path, head: bytes) -> str:
         return importer.name
     if ".jsonl" in path.suffixes:
         return _JSONL
-    known = ", ".join(_forms())
+    known = ", ".join(_formats())
     raise _Unknown(
         f"{path}: no trace that is known by its content. Known are {known}; check --format names one of them."
     )
 
 
-def _forms() -> tuple[str, ...]:
+def _formats() -> tuple[str, ...]:
     return *_OWN, *(importer.name for importer in importers.all_importers())
 
 
@@ -255,9 +255,9 @@ def _importer(form: str) -> protocol.Importer | None:
     return next((importer for importer in importers.all_importers() if importer.name == form), None)
 
 
-def _with_options(forms: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
+def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
     """The importers of those forms that have one, each with the options that it has."""
-    plain = {form: importer for form in sorted(forms) if (importer := _importer(form)) is not None}
+    plain = {form: importer for form in sorted(formats) if (importer := _importer(form)) is not None}
     possible = {form: importers.options_of(importer) for form, importer in plain.items()}
     for name in options:
         if not any(name in names for names in possible.values()):
@@ -267,7 +267,8 @@ def _with_options(forms: Collection[str], options: Mapping[str, str]) -> dict[st
             if name not in all_names:
                 raise TraceError(f"there is no option {name!r} of importers; there are {', '.join(all_names)}.")
             raise TraceError(
-                f"nothing that is read has the option {name!r}: the files are {', '.join(sorted(forms))}. Leave it out."
+                f"nothing that is read has the option {name!r}: the files are {', '.join(sorted(formats))}. "
+                "Leave it out."
             )
     return {
         form: importers.importer(form, **{name: value for name, value in options.items() if name in possible[form]})
@@ -325,3 +326,24 @@ def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence
     if left_out:
         return f"{given}: no trace in {len(left_out)} files. {left_out[0]}"
     return f"{given}: no files in it. Give a trace: JSONL, Parquet, or files that can be imported."
+
+
+class Copies:
+    """Tells a file of which a copy was met before. Only files of one size are compared."""
+
+    def __init__(self) -> None:
+        self._by_size: dict[int, list[Path]] = {}
+
+    def same_as(self, path: Path) -> Path | None:
+        """The file with the same bytes that was met first; None if there was none. Empty files are no copies."""
+        try:
+            size = path.stat().st_size
+            others = self._by_size.setdefault(size, [])
+            if size:
+                for other in others:
+                    if filecmp.cmp(path, other, shallow=False):
+                        return other
+        except OSError:
+            return None  # whoever opens it tells why it cannot be read
+        others.append(path)
+        return None

@@ -43,7 +43,7 @@ class Split:
     """A part of a trace.
 
     Attributes:
-        form: ``parquet``, ``jsonl``, ``stored``, or the name of an importer.
+        format: ``parquet``, ``jsonl``, ``stored``, or the name of an importer.
         paths: files; several for an importer that reads a series as one, or of a recording in a table.
         file: its place among the files of the trace, by which events of equal time are ordered.
         groups: row groups of a Parquet file, the first and the one after the last, and pieces of a recording in a table
@@ -55,7 +55,7 @@ class Split:
         source: what was opened; it stays where it is when a split is sent elsewhere.
     """
 
-    form: str
+    format: str
     paths: tuple[str, ...]
     file: int
     groups: tuple[int, int] | None = None
@@ -64,35 +64,21 @@ class Split:
     others: ByOthers | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _split, (self.form, self.paths, self.file, self.groups, self.options, self.clocks, self.others)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "source": None}
 
     def note_skipped(self, skipped: Counter[str]) -> None:
         """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
-        if self.form == PARQUET and self.source is not None:
+        if self.format == PARQUET and self.source is not None:
             self.source.skipped = self.source.skipped + skipped
         elif self.source is not None:
             self.source.skipped = skipped
 
 
-def _split(
-    form: str,
-    paths: tuple[str, ...],
-    file: int,
-    groups: tuple[int, int] | None,
-    options: Options,
-    clocks: Clocks | None,
-    others: ByOthers | None,
-) -> Split:
-    return Split(form=form, paths=paths, file=file, groups=groups, options=options, clocks=clocks, others=others)
-
-
 def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
     """The parts of a trace in the order of reading: row groups of Parquet files, and other files as they are.
 
-    Args:
-        sources: the files.
-        clocks: by which times are corrected as they are read.
+    ``clocks``: by which times are corrected as they are read.
     """
     found: list[Split] = []
     for file, reader in enumerate(sources):
@@ -100,19 +86,19 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
         first = len(found)
         if isinstance(source, ParquetTrace):
             path = (str(source.path),)
-            found += [Split(form=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
+            found += [Split(format=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
         elif isinstance(source, Stored):
             for part in source.parts:
                 groups = (0, len(part)) if source.sound else None
                 options: Options = ((_COUNTED, ""),) if source.counted else ()
                 options += ((_BETWEEN, json.dumps(source.between)),) if source.between != (None, None) else ()
-                found.append(Split(form=STORED, paths=tuple(part), file=file, groups=groups, options=options))
+                found.append(Split(format=STORED, paths=tuple(part), file=file, groups=groups, options=options))
         elif isinstance(source, JsonLines):
-            found.append(Split(form=JSONL, paths=(str(source.path),), file=file))
+            found.append(Split(format=JSONL, paths=(str(source.path),), file=file))
         elif isinstance(source, ImportedTrace):
-            form, paths = source.importer.name, tuple(map(str, source.paths))
+            format, paths = source.importer.name, tuple(map(str, source.paths))
             given = tuple(importers.given_options(source.importer).items())
-            found.append(Split(form=form, paths=paths, file=file, options=given, source=source))
+            found.append(Split(format=format, paths=paths, file=file, options=given, source=source))
         if others is not None:
             found[first:] = [replace(split, others=others, source=reader) for split in found[first:]]
     return [replace(split, clocks=clocks) for split in found]
@@ -147,7 +133,7 @@ class SplitReader:
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
-        self.problems: _Fresh = _Fresh(told) if split.form == PARQUET else _First(told)
+        self.problems: _Fresh = _Fresh(told) if split.format == PARQUET else _First(told)
         self.skipped: Counter[str] = Counter()
         self.repeated = 0
         self.counted = True
@@ -194,16 +180,16 @@ class SplitReader:
             yield batch.filter(pa.array(kept)) if first < after else batch
 
     def _open(self) -> Source:
-        if self._split.form == STORED:
+        if self._split.format == STORED:
             said = dict(self._split.options)
             since, until = json.loads(said.get(_BETWEEN, "[null, null]"))
             return Stored(parts=[self._split.paths], counted=_COUNTED in said, between=(since, until))
         paths = [Path(path) for path in self._split.paths]
         if self._split.groups is not None:
             return ParquetTrace(paths[0], self.problems, groups=range(*self._split.groups))
-        if self._split.form == JSONL:
+        if self._split.format == JSONL:
             return JsonLines(paths[0], self.problems)
-        return ImportedTrace(importers.importer(self._split.form, **dict(self._split.options)), paths, self.problems)
+        return ImportedTrace(importers.importer(self._split.format, **dict(self._split.options)), paths, self.problems)
 
 
 def read_split(split: Split, *, told: Told | None = None) -> SplitReader:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Form = tuple[Any, ...]
+Signature = tuple[Any, ...]
 """What compiled code depends on of its arguments: for an array its type, number of dimensions and whether it may be
 written to, for a number its type, for a named tuple its class, what it holds, and None for its end."""
 
@@ -25,12 +25,12 @@ class Words(NamedTuple):
     """Arguments of a call.
 
     Attributes:
-        form: of the arguments.
+        signature: types of the arguments.
         words: what machine code gets, whole numbers of 64 bits: the address and lengths of each array, and each number.
         arguments: as they were given, words of an enumeration as numbers; machine code has only borrowed the arrays.
     """
 
-    form: Form
+    signature: Signature
     words: array[int]
     arguments: Sequence[Any]
 
@@ -58,22 +58,23 @@ def words_of(arguments: Sequence[Any]) -> Words:
         TypeError: one is no whole number, array without gaps, or named tuple of those.
         OverflowError: a number has more than 64 bits.
     """
-    form: list[Any] = []
+    signature: list[Any] = []
     words = [0]  # room for the answer
     plain = [int(argument) if isinstance(argument, IntEnum) else argument for argument in arguments]
     for argument in plain:
-        _add(argument, form, words)
-    return Words(tuple(form), array("q", words), plain)
+        _add(argument, signature, words)
+    return Words(tuple(signature), array("q", words), plain)
 
 
-def text_of(form: Form) -> str:
+def text_of(signature: Signature) -> str:
     """A form as text that differs from those of all other forms, in this and other processes."""
     return " ".join(
-        f"{item.__qualname__}{getattr(item, '_fields', '')}" if isinstance(item, type) else repr(item) for item in form
+        f"{item.__qualname__}{getattr(item, '_fields', '')}" if isinstance(item, type) else repr(item)
+        for item in signature
     )
 
 
-def _add(argument: Any, form: list[Any], words: list[int]) -> None:
+def _add(argument: Any, signature: list[Any], words: list[int]) -> None:
     if isinstance(argument, np.ndarray):
         flags = argument.flags.num
         if flags & _USABLE != _USABLE:
@@ -81,16 +82,16 @@ def _add(argument: Any, form: list[Any], words: list[int]) -> None:
                 "compiled functions take arrays without gaps only; make one by numpy.require(array, None, 'CA')."
             )
         shape = argument.shape
-        form += (argument.dtype, len(shape), flags & _WRITEABLE)
+        signature += (argument.dtype, len(shape), flags & _WRITEABLE)
         words.append(argument.ctypes.data)
         words += shape
     elif isinstance(argument, tuple):
-        form.append(type(argument))
+        signature.append(type(argument))
         for item in argument:
-            _add(item, form, words)
-        form.append(None)
+            _add(item, signature, words)
+        signature.append(None)
     elif isinstance(argument, (int, np.integer)):
-        form.append(np.dtype(type(argument)))
+        signature.append(np.dtype(type(argument)))
         words.append(int(argument))
     else:
         raise TypeError(

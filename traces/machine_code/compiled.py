@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...model.kernel.machine_code import Host
-from .arguments import Form, Words, text_of, words_of
+from .arguments import Signature, Words, text_of, words_of
 from .code_cache import FileCodeCache, user_cache
 from .dependence import Dependence, dependence_of
 from .functions import ENTRY, Compiled
@@ -50,7 +50,7 @@ class Entry(Compiled):
         super().__init__(function)
         self._heavy = heavy
         self._answers = function.__annotations__["return"] not in (None, "None")
-        self._loaded: dict[Form, _Loaded | None] = {}
+        self._loaded: dict[Signature, _Loaded | None] = {}
         self._interpreted = 0.0  # seconds of a processor
         self._lock = threading.Lock()
 
@@ -62,7 +62,7 @@ class Entry(Compiled):
             RuntimeError: it raised something.
         """
         words = words_of(arguments)
-        loaded = self._loaded.get(words.form)
+        loaded = self._loaded.get(words.signature)
         if loaded is None:
             with self._lock:
                 loaded = self._load(words)
@@ -75,15 +75,15 @@ class Entry(Compiled):
 
     def _load(self, words: Words) -> _Loaded | None:
         """Its machine code for arguments like these; None if none is kept, and to make some is not worth its time."""
-        loaded = self._loaded.get(words.form)
+        loaded = self._loaded.get(words.signature)
         if loaded is not None:
             return loaded
         patience = PATIENCE * (10 + self._dependence.functions)
         is_small = not self._heavy and words.size <= SMALL and self._interpreted < patience
-        if words.form in self._loaded and is_small:
+        if words.signature in self._loaded and is_small:
             return None
         host, kept = Host(effort=2), _kept()
-        key = self._key(words.form, host)
+        key = self._key(words.signature, host)
         code = kept.load(key)
         if code is None and not is_small:
             with kept.alone(key):
@@ -92,7 +92,7 @@ class Entry(Compiled):
                     code = self._compiled(words, host)
                     kept.store(key, code)
         made = None if code is None else _Loaded(host.load(*_halves(code)), self.py_func.__qualname__)
-        self._loaded[words.form] = made
+        self._loaded[words.signature] = made
         return made
 
     def _compiled(self, words: Words, host: Host) -> bytes:
@@ -116,10 +116,10 @@ class Entry(Compiled):
     def _dependence(self) -> Dependence:
         return dependence_of(self)
 
-    def _key(self, form: Form, host: Host) -> str:
+    def _key(self, signature: Signature, host: Host) -> str:
         """What kept code is found by: all that it depends on."""
         made = hashlib.sha256(self._dependence.digest)
-        made.update(f"{self.py_func.__qualname__} {text_of(form)} {host.name}".encode())
+        made.update(f"{self.py_func.__qualname__} {text_of(signature)} {host.name}".encode())
         return made.hexdigest()
 
 

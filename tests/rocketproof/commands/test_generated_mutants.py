@@ -2,8 +2,6 @@
 
 import io
 
-from rich.console import Console
-
 from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.mutation.changes import all_changes
 from rocketproof.checkers.mutation.ground import settings
@@ -11,6 +9,7 @@ from rocketproof.checkers.mutation.judge import Effort, judge
 from rocketproof.checkers.mutation.summary import idle, not_asked, notices, only_one
 from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.commands.generated_mutants import Asked, as_object, page, print_notices
+from rocketproof.output.console import SafeConsole
 
 ROWS = [row for row in default_rows() if row.machine == "orderly_lock"]
 SMALL = [item for item in settings(ROWS) if item.title in ("orderly_lock consumers=1 leaves=1", "orderly_lock")]
@@ -56,7 +55,7 @@ def test_the_page_says_what_such_a_property_claims_and_what_the_mutant_changes()
 
 def test_the_text_lists_them() -> None:
     out = io.StringIO()
-    print_notices(Console(file=out, width=120), OUTCOMES, ROWS)
+    print_notices(SafeConsole(file=out, width=120), OUTCOMES, ROWS)
     assert out.getvalue().splitlines()[:4] == [
         "1 properties notice one mutant only",
         f"  {GONE}  {UNGUARDED.id}, of 1",

@@ -4,11 +4,11 @@ import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.suite import Outcome
+from rocketproof.output.console import SafeConsole
 from rocketproof.output.overview import KINDS, MANY, UNEXPECTED, kind_of, print_overview
 from rocketproof.properties.verdict import Verdict
 
@@ -48,7 +48,7 @@ def test_each_guarantee_once_and_the_unexpected_in_full() -> None:
         outcome(H, U, name="open"),
         outcome(V, V, name="no"),
     ]
-    print_overview(Console(file=screen), rows)
+    print_overview(SafeConsole(file=screen), rows)
     assert screen.getvalue().splitlines() == [
         "allocation: 3 guarantees",
         "  holds by search (1): fine×2",

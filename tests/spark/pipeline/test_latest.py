@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketproof.spark.pipeline import Table, ingest
-from rocketproof.spark.pipeline.latest import ahead_of, latest_of
+from rocketproof.spark.pipeline.latest import dated_later, latest_of
 from rocketproof.spark.pipeline.recording import Live, live_of
 
 from .tables import simulated, write
@@ -38,8 +38,8 @@ def test_a_clock_far_ahead_is_not_believed(spark: Any, tmp_path: Path) -> None:
     )
     found = live(spark, tmp_path, ahead)
     assert latest_of(found) == last
-    assert list(ahead_of(found, after="", more=600_000)) == [(str(ahead), FAR)]
-    assert list(ahead_of(found, after="batch=00000001", more=600_000)) == []
+    assert list(dated_later(found, after="", more=600_000)) == [(str(ahead), FAR)]
+    assert list(dated_later(found, after="batch=00000001", more=600_000)) == []
 
 
 def test_nothing_happens_after_its_file_was_written(spark: Any, tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_nothing_happens_after_its_file_was_written(spark: Any, tmp_path: Path) 
     path = written(tmp_path / "a.jsonl", [header, *events], at=middle)
     found = live(spark, tmp_path, path)
     assert latest_of(found) == max(time for time in times if time <= middle + 1)
-    assert list(ahead_of(found, after="", more=times[-1] - middle)) == []
-    assert list(ahead_of(found, after="", more=0)) == [(str(path), times[-1])]
+    assert list(dated_later(found, after="", more=times[-1] - middle)) == []
+    assert list(dated_later(found, after="", more=0)) == [(str(path), times[-1])]
 
 
 def test_where_no_event_is_possible_the_latest_counts(spark: Any, tmp_path: Path) -> None:
@@ -60,4 +60,4 @@ def test_where_no_event_is_possible_the_latest_counts(spark: Any, tmp_path: Path
     path = written(tmp_path / "a.jsonl", [header, *events], at=0)
     found = live(spark, tmp_path, path)
     assert latest_of(found) == max(event["time"] for event in events)
-    assert list(ahead_of(found, after="", more=0)) == []
+    assert list(dated_later(found, after="", more=0)) == []

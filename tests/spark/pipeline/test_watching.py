@@ -149,11 +149,11 @@ def test_one_event_far_in_the_future_makes_nothing_late(spark: Any, tmp_path: Pa
     assert before.told is not None
     assert after.told is not None
     assert after.mining is not None
-    assert (before.told.watermark, before.told.ahead) == (
+    assert (before.told.watermark, before.told.later) == (
         right - 500, ((str(stream.inbox / first.name), 4_070_908_800_000),),
     )  # fmt: skip
     assert before.told.watermark < after.told.watermark < right + 86_400_000
-    assert after.told.ahead == ()
+    assert after.told.later == ()
     assert after.mining.since["default"].time == right - 500
 
 

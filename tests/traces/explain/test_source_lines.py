@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from rocketproof.traces.explain.source_lines import pieces, places
+from rocketproof.traces.explain.source_lines import locations, pieces
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.io.writing import ParquetWriter, write_jsonl
@@ -16,7 +16,7 @@ HEADER = json.dumps({"rocketproof_trace": 1})
 def numbers(trace: Trace) -> list[str]:
     """The places of all events."""
     every = [(piece.file, piece.first + at) for piece in pieces(trace, rows=2) for at in range(len(piece.batch))]
-    placed = places(trace, every)
+    placed = locations(trace, every)
     return [str(placed[each]) for each in every]
 
 

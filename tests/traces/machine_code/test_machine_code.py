@@ -150,7 +150,7 @@ def test_other_arguments_are_refused(argument: Any, said: str) -> None:
 
 def test_words_of_an_enumeration_are_numbers(kept: Path) -> None:
     assert entry(_refuse)(Small.TWO) == 2
-    assert words_of([Small.TWO]).form == words_of([2]).form
+    assert words_of([Small.TWO]).signature == words_of([2]).signature
 
 
 def test_numbers_have_64_bits() -> None:
@@ -174,10 +174,10 @@ def test_forms_tell_apart_what_machine_code_depends_on() -> None:
         Tables(grid=fixed, pairs=fixed),
         (fixed, fixed),
     ]
-    forms = [words_of([argument]).form for argument in some]
-    assert len(set(forms)) == len({text_of(form) for form in forms}) == len(some)
-    assert words_of([1]).form == words_of([np.int64(2)]).form
-    assert words_of([1, (2, 3)]).form != words_of([1, (2,), 3]).form
+    signatures = [words_of([argument]).signature for argument in some]
+    assert len(set(signatures)) == len({text_of(signature) for signature in signatures}) == len(some)
+    assert words_of([1]).signature == words_of([np.int64(2)]).signature
+    assert words_of([1, (2, 3)]).signature != words_of([1, (2,), 3]).signature
 
 
 def test_a_failure_is_told(kept: Path) -> None:

@@ -14,7 +14,7 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.conformance import conform
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.explain.source_lines import pieces, places
+from rocketproof.traces.explain.source_lines import locations, pieces
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.recorders.beside import TOLD
 from rocketproof.traces.recorders.captured import CapturedTrace
@@ -89,7 +89,7 @@ def test_who_has_no_agent_is_read_from_other_files(tmp_path: Path) -> None:
         ("c1", 0), ("c1", 1), ("c1", 2), ("c2", 9), ("c1", 3)]  # fmt: skip
     assert trace.skipped[TOLD] == 4
     every = [(piece.file, piece.first + n) for piece in pieces(trace) for n in range(len(piece.batch))]
-    cited = places(trace, every)
+    cited = locations(trace, every)
     assert [str(cited[one]) for one in every if one[0] == 1] == [f"{tmp_path}/hook.jsonl:4"]
 
 

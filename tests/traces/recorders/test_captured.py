@@ -13,7 +13,7 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.conformance import conform
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.errors import TraceError
-from rocketproof.traces.explain.source_lines import places
+from rocketproof.traces.explain.source_lines import locations
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import BY_BROKERS, DIVIDED_BY_BROKERS
 from rocketproof.traces.io import Trace, open_trace
@@ -90,7 +90,7 @@ def test_an_event_of_a_joined_trace_is_found_in_the_file_that_it_was_recorded_in
     other = write(tmp_path, "client-2-orders.jsonl", [at(10, "pull", **client("d"))])
     trace = open_trace([tmp_path])
     assert trace.files == (str(one), str(other))
-    found = places(trace, [(0, 0), (0, 1), (0, 2)])
+    found = locations(trace, [(0, 0), (0, 1), (0, 2)])
     assert [str(found[0, event]) for event in range(3)] == [
         f"{one}:2",
         f"{other}:2",

@@ -49,8 +49,8 @@ class Axis:
         """Round moments, each with its place and its time of day in UTC, or its date."""
         length = max(self.end - self.begin, 1)
         step = next((step for step in _STEPS if length / step <= _MOST_TICKS), _STEPS[-1] * (length // _STEPS[-1] or 1))
-        moments = range(-(-self.begin // step) * step, self.end + 1, step)
-        return [(self.place(moment), _label(moment, step)) for moment in moments][: 2 * _MOST_TICKS]
+        times = range(-(-self.begin // step) * step, self.end + 1, step)
+        return [(self.place(when), _label(when, step)) for when in times][: 2 * _MOST_TICKS]
 
     def draw(self) -> Markup:
         """The axis with its labels, as a row of its own."""
@@ -65,8 +65,8 @@ class Axis:
         )
 
 
-def _label(moment: int, step: int) -> str:
-    date, _, clock = utc(moment).partition(" ")
+def _label(when: int, step: int) -> str:
+    date, _, clock = utc(when).partition(" ")
     if step >= 86_400_000:
         return date
     return clock if step < 1000 else clock[:8] if step < 60_000 else clock[:5]

@@ -133,7 +133,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"utc": utc, "span": span, "counted": counted, "code": _code, "moment": _moment}
+    environment.filters |= {"utc": utc, "span": span, "counted": counted, "code": _code, "moment": _time}
     environment.globals |= {
         "CERTAIN": CERTAIN,
         "Verdict": Verdict,
@@ -149,7 +149,7 @@ def _text(name: str) -> Markup:
     return Markup(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _moment(ms: int) -> Markup:
+def _time(ms: int) -> Markup:
     """A time that a click shows in UTC or in the reader's own zone."""
     return Markup('<time data-ms="{}">{}</time>').format(ms, utc(ms))
 

@@ -98,10 +98,10 @@ def draw(course: Course, axis: Axis) -> Markup:
     return strip(drawn, height=_HEIGHT, css="strip tall")
 
 
-def _steps(places: Sequence[tuple[float, float]], css: str) -> Markup:
-    if not places:
+def _steps(positions: Sequence[tuple[float, float]], css: str) -> Markup:
+    if not positions:
         return Markup("")
-    (x, y), *rest = places
+    (x, y), *rest = positions
     path = f"M{10 * x:.1f} {y:.1f}" + "".join(f"H{10 * x:.1f}V{y:.1f}" for x, y in rest)
     return Markup(
         '<svg viewBox="0 0 1000 {0}" preserveAspectRatio="none" width="100%" height="{0}">'

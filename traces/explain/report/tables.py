@@ -5,6 +5,7 @@ Numbers and names that a finding does not have are null.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +69,6 @@ def named(rows: Any, names: Names) -> pa.Table:
     """Findings with names instead of codes, sorted by all columns.
 
     Tables of the same findings are equal, whatever codes the engine has given to names.
-
-    Args:
-        rows: findings, ``traces.findings.ROW``.
-        names: the names behind their codes.
     """
     slots, slot = names.slots, rows["slot"]
     columns = [
@@ -79,7 +76,7 @@ def named(rows: Any, names: Names) -> pa.Table:
         _words([None, *words_of(Note)[1:]], rows["note"]),
         _causes(rows),
         _reasons(rows),
-        _words([None, *(_doubt(code) for code in range(1, 1 << len(Doubt)))], rows["doubt"]),
+        _words(_flags(Doubt), rows["doubt"]),
         _words([item.group or None for item in slots], slot),
         _words([item.topic or None for item in slots], slot),
         _words([item.broker or None for item in slots], slot),
@@ -168,8 +165,9 @@ def _number(column: Any) -> pa.Array:
     return pa.array(column, mask=column == ABSENT)
 
 
-def _doubt(code: int) -> str:
-    return "+".join(str(doubt.name).lower() for doubt in Doubt(code))
+def _flags(of: type[enum.IntFlag]) -> list[str | None]:
+    """The words of combinations of flags, by code."""
+    return [None, *("+".join(str(flag.name).lower() for flag in of(code)) for code in range(1, 1 << len(of)))]
 
 
 def _causes(rows: Any) -> pa.Array:
@@ -180,7 +178,7 @@ def _causes(rows: Any) -> pa.Array:
 
 _PATHS = [word or None for word in Path]
 _ENDS = words_of(End)
-_DIFFERS = [None, *("+".join(str(one.name).lower() for one in Differ(code)) for code in range(1, 1 << len(Differ)))]
+_DIFFERS = _flags(Differ)
 
 # Which number of which rows is a code, and the words of its codes.
 _IN_NOTES: dict[Note, tuple[str, Sequence[str | None]]] = {

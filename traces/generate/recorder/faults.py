@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...format.kinds import Kind, Path
-from .offsets import restarted
+from .offsets import change_role, restart_brokers
 from .step import Transition, broadcasting_group
 from .windows import Record, forget_counts, in_table, table
 
@@ -33,11 +35,6 @@ def begins(now: Transition) -> None:
     now.beats(now.c)
 
 
-def lose_file(now: Transition) -> None:
-    """EN-7: the next process has another address, and so another client id."""
-    now.recorder.renames(now.c)
-
-
 def stop(now: Transition) -> None:
     """ST-8 (1), ST-9: an orderly client unlocks its queues at once."""
     for q in now.queues:
@@ -51,45 +48,24 @@ def end_stop(now: Transition) -> None:
     now.by_client(Kind.CLIENT_STOP, now.c)
 
 
-def save(now: Transition) -> None:
-    """DL-4: the broker saves its delivery positions."""
-    now.of_broker(Kind.FILE_PERSIST, now.cluster.all_brokers()[0])
-
-
-def load(now: Transition) -> None:
-    """DL-4: the broker reads its delivery positions."""
-    now.of_broker(Kind.FILE_LOAD, now.cluster.all_brokers()[0])
-
-
-def stop_broker(now: Transition) -> None:
-    """DL-4: a stop in order, and a start."""
-    restarted(now, now.cluster.all_brokers(), in_order=True)
-
-
-def crash_broker(now: Transition) -> None:
-    """DL-7."""
-    restarted(now, now.cluster.all_brokers())
-
-
-def promote(now: Transition) -> None:
-    """DL-7: another replica is master from now on."""
-    for broker in now.cluster.all_brokers():
-        now.of_broker(Kind.ROLE_CHANGE, broker, result="master")
+def positions(kind: Kind) -> Record:
+    """DL-4: the broker saves, or reads, its delivery positions."""
+    return lambda now: now.of_broker(kind, now.cluster.all_brokers()[0])
 
 
 ACTIONS: dict[str, Record] = {
     "die": dies,
     "die_while_writing": dies,
     "restart": restart,
-    "lose_file": lose_file,
+    "lose_file": lambda now: now.recorder.renames(now.c),  # EN-7: the next process has another address, and client id
     "stop": stop,
     "end_stop": end_stop,
-    "save": save,
-    "load": load,
-    "stop_broker": stop_broker,
-    "crash_broker": crash_broker,
-    "lose_store": crash_broker,
-    "lose_power": crash_broker,
-    "promote": promote,
+    "save": positions(Kind.FILE_PERSIST),
+    "load": positions(Kind.FILE_LOAD),
+    "stop_broker": partial(restart_brokers, in_order=True),  # DL-4
+    "crash_broker": restart_brokers,  # DL-7
+    "lose_store": restart_brokers,
+    "lose_power": restart_brokers,
+    "promote": change_role("master"),  # DL-7: another replica is master from now on
 }
 """Actions of this file, by name."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ....model.process_queue import Orphan, Stage
 from ...format.kinds import Kind, Path, Result
 from .step import Transition
-from .windows import Record
+from .windows import Record, in_turn
 
 
 def called(now: Transition) -> None:
@@ -75,16 +75,9 @@ def _mark(now: Transition) -> int:
     return next((m for m in now.messages if now.after("stage", c, q, m)), behind)
 
 
-def succeed(now: Transition) -> None:
-    """CC-10, CC-13."""
-    returned(now, Result.OK, task(now))
-    left(now)
-
-
-def fail(now: Transition) -> None:
-    """CC-7, CC-10; in broadcasting what failed leaves the window as well (CC-11)."""
-    returned(now, Result.LATER, task(now))
-    left(now)
+def task_ends(result: Result) -> Record:
+    """CC-7, CC-10, CC-13: the listener returns; in broadcasting what failed leaves the window as well (CC-11)."""
+    return in_turn(lambda now: returned(now, result, task(now)), left)
 
 
 def succeed_up_to(now: Transition) -> None:
@@ -107,11 +100,6 @@ def orphan_returns(result: Result) -> Record:
     return record
 
 
-def finish_without_update(now: Transition) -> None:
-    """CC-13: removed, and the in-memory offset comes later."""
-    succeed(now)
-
-
 def expire_unread(now: Transition) -> None:
     """PQ-9 (g): in broadcasting the copy goes to a topic that nobody reads."""
     key = now.key(now.q, now.m)
@@ -129,12 +117,12 @@ def ghost_handles(now: Transition) -> None:
 
 ACTIONS: dict[str, Record] = {
     "begin": called,
-    "succeed": succeed,
-    "fail": fail,
+    "succeed": task_ends(Result.OK),
+    "fail": task_ends(Result.LATER),
     "succeed_up_to": succeed_up_to,
     "orphan_listener_fails": orphan_returns(Result.LATER),
     "orphan_succeeds": orphan_returns(Result.OK),
-    "finish_without_update": finish_without_update,
+    "finish_without_update": task_ends(Result.OK),  # CC-13: the in-memory offset comes later
     "expire_unread": expire_unread,
     "ghost_handles": ghost_handles,
 }

@@ -6,19 +6,12 @@ nothing (OF-5, OF-22).
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...format.kinds import Kind, Path
 from .cluster import GROUP
 from .step import Transition
-from .windows import Record, leaves, stored, table
-
-
-def sent(path: Path) -> Record:
-    """The client sends its offset, and it arrives."""
-
-    def record(now: Transition) -> None:
-        stored(now, now.c, path)
-
-    return record
+from .windows import Record, leaves, sent, stored, table
 
 
 def held_up(now: Transition) -> None:
@@ -50,9 +43,9 @@ def restarted(now: Transition, brokers: list[str], *, in_order: bool = False) ->
         now.of_broker(Kind.BROKER_START, broker)
 
 
-def restart_broker(now: Transition) -> None:
+def restart_brokers(now: Transition, *, in_order: bool = False) -> None:
     """OF-23, OR-1: the table of offsets is that of the last flush, the table of locks empty."""
-    restarted(now, now.cluster.all_brokers())
+    restarted(now, now.cluster.all_brokers(), in_order=in_order)
 
 
 def change_role(word: str) -> Record:
@@ -68,7 +61,7 @@ def change_role(word: str) -> Record:
 def lose_tail(now: Transition) -> None:
     """G2-4: an unclean restart; the next message at that offset is another one."""
     restarted(now, [str(now.cluster.place(now.q)["broker"])])
-    now.recorder.lives[now.q, now.after("log_end", now.q)] += 1
+    now.recorder.truncations[now.q, now.after("log_end", now.q)] += 1
 
 
 def recreate(now: Transition) -> None:
@@ -76,7 +69,7 @@ def recreate(now: Transition) -> None:
     for queues in ([], [now.cluster.spelled(q) for q in now.cluster.of_topic()]):
         now.recorder.write(Kind.ROUTE, {"topic": now.cluster.place(now.q)["topic"], "queues": queues})
     for m in now.messages:
-        now.recorder.lives[now.q, m] += 1
+        now.recorder.truncations[now.q, m] += 1
 
 
 def produce(now: Transition) -> None:
@@ -129,16 +122,6 @@ def order_reset(now: Transition) -> None:
         now.by_broker(Kind.RESET, q, group=GROUP, offset=int(now.constants.reset_to))
 
 
-def begin_reset(now: Transition) -> None:
-    """OF-31: the client drops its windows."""
-    table(now, Path.RESET)
-
-
-def same_table(now: Transition) -> None:
-    """What is recorded is only how the table and the in-memory offsets change."""
-    table(now)
-
-
 ACTIONS: dict[str, Record] = {
     "produce": produce,
     "commit": sent(Path.PERIODIC),
@@ -147,8 +130,8 @@ ACTIONS: dict[str, Record] = {
     "persist_at_stop": sent(Path.SHUTDOWN),
     "persist": persist,
     "flush": flush,
-    "restart_offsets": restart_broker,
-    "forget_locks": restart_broker,
+    "restart_offsets": restart_brokers,
+    "forget_locks": restart_brokers,
     "fail_over": change_role("slave"),
     "return_of_master": change_role("master"),
     "lose_tail": lose_tail,
@@ -159,8 +142,8 @@ ACTIONS: dict[str, Record] = {
     "lose_dropped": leaves(Path.REMOVAL),
     "reset_at_broker": reset_at_broker,
     "order_reset": order_reset,
-    "begin_reset": begin_reset,
+    "begin_reset": partial(table, path=Path.RESET),  # OF-31: the client drops its windows
     "end_reset": leaves(Path.RESET),
-    "update_late": same_table,
+    "update_late": table,
 }
 """Actions of this file, by name."""

@@ -13,7 +13,7 @@ from ...format.kinds import Kind, Path, Result
 from .listeners import called, left, returned
 from .retries import buried, delayed, sends
 from .step import Transition
-from .windows import Record, leaves, stored, table
+from .windows import Record, in_turn, leaves, sent, table, writes
 
 
 def _batch(now: Transition) -> list[int]:
@@ -96,28 +96,17 @@ def renew(now: Transition) -> None:
         now.by_client(Kind.LOCK_LOST, now.c, now.q)
 
 
-def lock_late(now: Transition) -> None:
-    """OR-10: a request that is served after the unlock."""
-    now.by_client(Kind.LOCK, now.c, now.q, result=Result.OK)
-
-
-def remove(now: Transition) -> None:
-    """RB-33: the offset is persisted, then the lock given back."""
-    stored(now, now.c, Path.REMOVAL)
-    unlock(now)
-    table(now)
-
-
-def unlock(now: Transition) -> None:
-    """OR-1: the entry of the sender is removed, if it is the sender's."""
-    now.by_client(Kind.UNLOCK, now.c, now.q)
-
-
 def recompute_offset(now: Transition) -> None:
     """PL-11: the offset is asked for once more before the first pull."""
     offset = now.after("next_offset", now.c, now.q)
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.OK, offset=offset, due=now.recorder.time)
 
+
+unlock = writes(Kind.UNLOCK)
+"""OR-1: the entry of the sender is removed, if it is the sender's."""
+
+remove = in_turn(sent(Path.REMOVAL), unlock, table)
+"""RB-33: the offset is persisted, then the lock given back."""
 
 ACTIONS: dict[str, Record] = {
     "begin_batch": called,
@@ -134,7 +123,7 @@ ACTIONS: dict[str, Record] = {
     "drop_in_order": table,
     "drop_full_queue": table,
     "renew": renew,
-    "lock_late": lock_late,
+    "lock_late": writes(Kind.LOCK, result=Result.OK),  # OR-10: a request that is served after the unlock
     "remove": remove,
     "remove_by_force": remove,
     "remove_and_unlock_later": leaves(Path.REMOVAL),

@@ -14,7 +14,7 @@ from ....model.pull import carries
 from ....model.tags import PATTERNS, Edition, asked_for, filtered, hash_code
 from ...format.kinds import Kind, Path, Result
 from .step import Transition
-from .windows import Record, leaves, table
+from .windows import Record, in_turn, leaves, table
 
 
 def _ask(now: Transition, q: int) -> None:
@@ -119,12 +119,6 @@ def answer_illegal(now: Transition) -> None:
     table(now, Path.CORRECTION)
 
 
-def answer_reset(now: Transition) -> None:
-    """PL-18, PL-21: the pull that finds the note of a reset; its commit is applied all the same."""
-    overwritten(now)
-    answer_illegal(now)
-
-
 def overwritten(now: Transition) -> None:
     """PL-14: the commit of a request that is answered in the same step."""
     if now.constants.piggyback and not carries(now.constants):
@@ -142,6 +136,6 @@ ACTIONS: dict[str, Record] = {
     "answer_stale": answer_stale,
     "correct_offset": correct_offset,
     "answer_illegal": answer_illegal,
-    "answer_reset": answer_reset,
+    "answer_reset": in_turn(overwritten, answer_illegal),  # PL-18, PL-21: it finds the note of a reset
 }
 """Actions of this file, by name."""

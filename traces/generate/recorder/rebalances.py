@@ -6,6 +6,8 @@ of its own and is divided separately (EN-10).
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....model.kernel import Elements, MemberSet
 from ....model.share import share, strategy_of
 from ...format.kinds import Kind, Path
@@ -13,7 +15,7 @@ from .cluster import GROUP, RETRY
 from .faults import begins
 from .offsets import restarted
 from .step import Transition
-from .windows import Record, leaves, stored, table
+from .windows import Record, in_turn, leaves, table
 
 
 def listed(now: Transition, b: int) -> None:
@@ -83,33 +85,14 @@ def divided(now: Transition, c: int) -> None:
     readable = int(k.queues) - int(k.get("unread_queues", 0))
     count = now.after("view_route", c, default=readable) - now.cluster.has_retry_queue
     mine = [now.cluster.spelled(q) for q in range(count) if share(k, c, view, count, q)]
-    now.by_client(
-        Kind.REBALANCE,
-        c,
-        topic=now.cluster.topic,
-        members=members,
-        queues=queues_known(now, count),
-        assigned=mine,
-        detail=strategy_of(k, c),
-    )
+    passes = [(now.cluster.topic, queues_known(now, count), mine, strategy_of(k, c))]
     if now.cluster.has_retry_queue:
         retry = [now.cluster.spelled(now.queues[-1])]
         first = members and members[0] == now.recorder.client_id(c)
-        now.by_client(
-            Kind.REBALANCE,
-            c,
-            topic=RETRY,
-            queues=retry,
-            assigned=retry if first else [],
-            members=members,
-            detail="AVG",
-        )
-
-
-def rebalance_pass(now: Transition) -> None:
-    """RB-30: queues are dropped, then others taken."""
-    divided(now, now.c)
-    _changes(now)
+        passes.append((RETRY, retry, retry if first else [], "AVG"))
+    for topic, queues, assigned, strategy in passes:
+        shares: dict[str, Any] = {"queues": queues, "assigned": assigned, "detail": strategy}
+        now.by_client(Kind.REBALANCE, c, topic=topic, members=members, **shares)
 
 
 def ask_members(now: Transition) -> None:
@@ -117,21 +100,14 @@ def ask_members(now: Transition) -> None:
     divided(now, now.c)
 
 
-def drop_queues(now: Transition) -> None:
-    """RB-30.1, RB-30.2."""
-    _changes(now)
-
-
 def read_failure_as_no_topic(now: Transition) -> None:
     """RB-5: what a client that takes an error for an answer believes to see."""
     now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
-    _changes(now)
+    drop_queues(now)
 
 
-def _changes(now: Transition) -> None:
-    if now.after.has("memory", 0, 0):
-        stored(now, now.c, Path.REMOVAL)
-    table(now, Path.REMOVAL)
+drop_queues = leaves(Path.REMOVAL)
+"""RB-30.1, RB-30.2."""
 
 
 ACTIONS: dict[str, Record] = {
@@ -144,7 +120,7 @@ ACTIONS: dict[str, Record] = {
     "unsubscribe": unsubscribe,
     "add_queue": add_queue,
     "refresh_route": refresh_route,
-    "rebalance_pass": rebalance_pass,
+    "rebalance_pass": in_turn(ask_members, drop_queues),  # RB-30: queues are dropped, then others taken
     "ask_members": ask_members,
     "drop_queues": drop_queues,
     "take_queue": drop_queues,

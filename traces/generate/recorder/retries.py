@@ -7,13 +7,15 @@ same, the schedule topic, as the rules have it.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....model.delay import due_time, stored_level
 from ....model.retry_policy import EXPIRY_LEVEL, copy_times, retry_level
 from ...format.kinds import Kind, Path, Result
 from .cluster import DEAD_LETTERS, GROUP, RETRY
 from .listeners import left, returned
 from .step import Transition, group_of
-from .windows import Record
+from .windows import Record, in_turn
 
 RESUBMITTED = 5_000
 """CC-12: what could not be sent back is given to a listener so much later (``submitConsumeRequestLater``), ms."""
@@ -69,13 +71,16 @@ def copies(now: Transition) -> None:
 def by(*attempts: tuple[Path, Result]) -> Record:
     """A message is sent back in these ``attempts``, one after the other."""
 
-    def record(now: Transition) -> None:
+    def requests(now: Transition) -> None:
         for path, result in attempts:
             sends(now, now.m, path, result)
-        copies(now)
-        left(now)
 
-    return record
+    return in_turn(requests, copies, left)
+
+
+by_request = by((Path.REQUEST, Result.OK))
+by_fallback = by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.OK))
+by_second_fallback = by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FAILED), (Path.FALLBACK, Result.OK))
 
 
 def abstract_send_back(now: Transition) -> None:
@@ -99,7 +104,7 @@ def both_fail(now: Transition) -> None:
 
 def from_dropped_window(now: Transition) -> None:
     """CC-12: the drop came between check and send-back."""
-    abstract_send_back(now) if not now.constants.copies else by((Path.REQUEST, Result.OK))(now)
+    (by_request if now.constants.copies else abstract_send_back)(now)
 
 
 def clean_expired(now: Transition) -> None:
@@ -127,22 +132,8 @@ def overdue_fails(now: Transition) -> None:
 # --- the schedule topic ---------------------------------------------------------------------------------------------
 
 
-def ripen(now: Transition) -> None:
-    """DL-3: time passes until the copy is due."""
-    now.wait_until(now.recorder.due[now.k])
-
-
-def deliver(now: Transition) -> None:
+def deliver(now: Transition, result: Result = Result.NONE) -> None:
     """DL-6: the copy enters its own topic, at an offset there."""
-    _moves(now, Result.NONE)
-
-
-def deliver_unsure(now: Transition) -> None:
-    """DL-6, G3-9: the put happened, and the broker takes it for failed."""
-    _moves(now, Result.FAILED)
-
-
-def _moves(now: Transition, result: Result) -> None:
     k, retry = now.k, now.queues[-1]
     times = now.after("times", k)
     if now.after("dead", k):
@@ -157,25 +148,22 @@ ACTIONS: dict[str, Record] = {
     "send_back": abstract_send_back,
     "send_back_fails": both_fail,
     "orphan_sends_back": from_dropped_window,
-    "send_back_by_request": by((Path.REQUEST, Result.OK)),
-    "request_to_name_server": by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.OK)),
-    "send_back_to_nowhere": by((Path.REQUEST, Result.OK)),
-    "send_back_twice": by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.OK)),
-    "send_back_by_fallback": by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.OK)),
-    "send_back_without_count": by(
-        (Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FAILED), (Path.FALLBACK, Result.OK)
-    ),
-    "fallback_stored_twice": by(
-        (Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FAILED), (Path.FALLBACK, Result.OK)
-    ),
+    "send_back_by_request": by_request,
+    "request_to_name_server": by_fallback,
+    "send_back_to_nowhere": by_request,
+    "send_back_twice": by_fallback,
+    "send_back_by_fallback": by_fallback,
+    "send_back_without_count": by_second_fallback,
+    "fallback_stored_twice": by_second_fallback,
     "send_back_fails_twice": both_fail,
     "orphan_copied": from_dropped_window,
     "clean_expired": clean_expired,
     "overdue_succeeds": overdue_succeeds,
     "overdue_fails": overdue_fails,
-    "ripen": ripen,
+    "ripen": lambda now: now.wait_until(now.recorder.due[now.k]),  # DL-3: time passes until the copy is due
     "deliver": deliver,
     "deliver_early": deliver,
-    "deliver_unsure": deliver_unsure,
+    # DL-6, G3-9: the put happened, and the broker takes it for failed.
+    "deliver_unsure": partial(deliver, result=Result.FAILED),
 }
 """Actions of this file, by name."""

@@ -26,18 +26,18 @@ Event = dict[str, Any]
 class View:
     """A state, readable by name of the variable and index; variables that do not exist here read as a default."""
 
-    def __init__(self, places: Mapping[Any, int], state: tuple[int, ...]) -> None:
-        self._places = places
+    def __init__(self, cells: Mapping[Any, int], state: tuple[int, ...]) -> None:
+        self._cells = cells
         self._state = state
 
     def __call__(self, name: str, *index: int, default: int = 0) -> int:
         """The value of a variable."""
-        place = self._places.get((name, index))
+        place = self._cells.get((name, index))
         return default if place is None else self._state[place]
 
     def has(self, name: str, *index: int) -> bool:
         """Whether there is such a variable in this configuration."""
-        return (name, index) in self._places
+        return (name, index) in self._cells
 
 
 class Recorder:
@@ -50,7 +50,7 @@ class Recorder:
         under_way: of each queue, who sent the commit that is held up, and on which way.
         failed: of each (client, queue, message), how often it failed in its present window: the client's own count.
         resubmitted: of each (client, queue, message) that could not be sent back, when it is to come again, ms.
-        lives: how often the messages from an offset on were lost and others took their places, by (queue, offset).
+        truncations: how often the messages from an offset on were lost and others came instead, by (queue, offset).
         dead_letters: how many dead letters there are.
     """
 
@@ -58,14 +58,14 @@ class Recorder:
         self.constants: Constants = lowered.configuration.constants
         self.cluster = Cluster(self.constants)
         self.pace = pace
-        self.places = {cell.key: number for number, cell in enumerate(lowered.cells)}
+        self.cells = {cell.key: number for number, cell in enumerate(lowered.cells)}
         self.time = pace.begin
         self.events: list[Event] = []
         self.due: dict[int, int] = {}
         self.under_way: dict[int, tuple[int, Path]] = {}
         self.failed: Counter[tuple[int, int, int]] = Counter()
         self.resubmitted: dict[tuple[int, int, int], int] = {}
-        self.lives: Counter[tuple[int, int]] = Counter()
+        self.truncations: Counter[tuple[int, int]] = Counter()
         self.dead_letters = 0
         self.epochs: Counter[tuple[int, int]] = Counter()
         self.old_epoch: dict[tuple[int, int], int] = {}
@@ -76,7 +76,7 @@ class Recorder:
 
     def view(self, state: tuple[int, ...]) -> View:
         """A state of the run."""
-        return View(self.places, state)
+        return View(self.cells, state)
 
     def starts(self, c: int) -> None:
         """A process starts in the place of ``c``."""
@@ -109,8 +109,8 @@ class Recorder:
 
     def key(self, q: int, m: int) -> str:
         """The unique key of the message of the topic at offset ``m`` of queue ``q``."""
-        life = self.lives[q, m]
-        return f"q{q}-m{m}" + (f"-{life}" if life else "")
+        lost = self.truncations[q, m]
+        return f"q{q}-m{m}" + (f"-{lost}" if lost else "")
 
     def write(self, kind: Kind, fields: Mapping[str, Any]) -> None:
         """Write one event at the present time."""

@@ -7,6 +7,8 @@ recorded as it happened. RB-30, RB-32, RB-40.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from ....model.offsets import broadcasting
 from ....model.orderly import Result as Returned
@@ -32,15 +34,15 @@ def table(now: Transition, path: Path = Path.REMOVAL, *, asks: bool = True) -> N
 
     With ``asks`` the client was told just before where to start.
     """
-    places = [(c, q) for c in now.clients for q in now.queues]
-    for c, q in places:
+    windows = [(c, q) for c in now.clients for q in now.queues]
+    for c, q in windows:
         if now.before("owns", c, q) and not now.after("owns", c, q):
             now.by_client(Kind.REVOKE, c, q, path=path)
             now.recorder.old_epoch[c, q] = now.recorder.epochs[c, q]
             now.recorder.renews_subscription(c)
         if in_table(now.before, c, q) and not in_table(now.after, c, q):
             _is_removed(now, c, q)
-    for c, q in places:
+    for c, q in windows:
         if now.after("owns", c, q) and not now.before("owns", c, q):
             _begins(now, c, q, asks)
 
@@ -102,6 +104,26 @@ def leaves(path: Path, commit: Path | None = None) -> Record:
     return record
 
 
+def sent(path: Path) -> Record:
+    """The offsets that changed in the store were sent by the action's client, on the way ``path``."""
+    return lambda now: stored(now, now.c, path)
+
+
+def writes(kind: Kind, **fields: Any) -> Record:
+    """The action's client writes one event about the action's queue."""
+    return lambda now: now.by_client(kind, now.c, now.q, **fields)
+
+
+def in_turn(*records: Record) -> Record:
+    """A step of several things, one after the other."""
+
+    def record(now: Transition) -> None:
+        for one in records:
+            one(now)
+
+    return record
+
+
 def in_memory(now: Transition) -> None:
     """OF-1: the in-memory offsets that changed, of windows that did not begin in this step."""
     for c in now.clients:
@@ -113,22 +135,6 @@ def in_memory(now: Transition) -> None:
 
 
 # --- actions of any assignment --------------------------------------------------------------------------------------
-
-
-def take(now: Transition) -> None:
-    """RB-30.3, RB-40: the queue enters the table."""
-    table(now)
-
-
-def take_where_chosen(now: Transition) -> None:
-    """RB-40: the second request; that nothing is stored was asked before."""
-    table(now, asks=False)
-
-
-def query_fails(now: Transition) -> None:
-    """RB-40: the queue is left out of this pass."""
-    now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.ERROR)
-    table(now, asks=False)
 
 
 def find_no_offset(now: Transition) -> None:
@@ -149,9 +155,10 @@ def drop_delaying_commit(now: Transition) -> None:
 
 
 ACTIONS: dict[str, Record] = {
-    "take": take,
-    "take_where_chosen": take_where_chosen,
-    "query_fails": query_fails,
+    "take": table,  # RB-30.3, RB-40: the queue enters the table
+    "take_where_chosen": partial(table, asks=False),  # RB-40: that nothing is stored was asked before
+    # RB-40: the queue is left out of this pass.
+    "query_fails": in_turn(writes(Kind.OFFSET_QUERY, result=Result.ERROR), partial(table, asks=False)),
     "find_no_offset": find_no_offset,
     "drop": leaves(Path.REMOVAL),
     "drop_losing_commit": leaves(Path.REMOVAL),

@@ -12,21 +12,17 @@ from typing import Any
 import numpy as np
 
 from ...machine_code.compiled import heavy, part
+from .codes import columns
 
 _SERIALS = 1 << 25
 
 
-EVENT = np.dtype(
-    [
-        ("key", np.int64),  # of the heap: time and serial number
-        ("place", np.int64),  # of the heap: where the event with that key is
-        ("free", np.int64),  # places that are not in use, from the size of the heap on
-        ("what", np.int64),
-        ("one", np.int64),
-        ("two", np.int64),
-        ("three", np.int64),
-    ]
-)
+EVENT = columns("""
+    key  # of the heap: time and serial number
+    place  # of the heap: where the event with that key is
+    free  # places that are not in use, from the size of the heap on
+    what one two three
+""")
 """One line of an agenda. Its columns are three lists of equal length: a heap, free places, and events by place."""
 
 

@@ -68,14 +68,7 @@ def wake(world: Any, queue: int) -> None:
 def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead: bool, cause: int) -> None:
     """SB-14, SB-15: a broker stores the copy of a failed message: as a dead letter, or to wait at a level.
 
-    Args:
-        world: the world.
-        broker: where.
-        origin: of the message.
-        attempt: count of the copy.
-        level: at which it waits, unless it is a dead letter.
-        dead: whether it is one.
-        cause: why the message may have another copy of that count, 0 without.
+    ``attempt`` is the count of the copy; ``cause``: why the message may have another copy of that count, 0 without.
     """
     a = world.all[0]
     late = False

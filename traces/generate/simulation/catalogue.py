@@ -41,41 +41,12 @@ class Claim(enum.StrEnum):
 PLACE = {claim: place for place, claim in enumerate(Claim)}
 
 
-class Bug(enum.IntEnum):
-    """Known bugs. B4 and those before it strike inside the run, later ones from outside, see ``intruder``."""
-
-    NONE = 0
-    B7 = 1
-    B8 = 2
-    B9 = 3
-    C2 = 4
-    C3 = 5
-    D1 = 6
-    D2 = 7
-    D3 = 8
-    D4 = 9
-    D7 = 10
-    E6 = 11
-    F4 = 12
-    H1 = 13
-    H2 = 14
-    H7 = 15
-    B4 = 16
-    A1 = 17
-    A2 = 18
-    A3 = 19
-    A5 = 20
-    A6 = 21
-    A8 = 22
-    A9 = 23
-    A10 = 24
-    B1 = 25
-    B2 = 26
-    B3 = 27
-    D8 = 28
-    E3 = 29
-    G1 = 30
-    G4 = 31
+Bug = enum.IntEnum(
+    "Bug",
+    "NONE B7 B8 B9 C2 C3 D1 D2 D3 D4 D7 E6 F4 H1 H2 H7 B4 A1 A2 A3 A5 A6 A8 A9 A10 B1 B2 B3 D8 E3 G1 G4",
+    start=0,
+)
+"""Known bugs. B4 and those before it strike inside the run, later ones from outside, see ``intruder``."""
 
 
 @dataclass(frozen=True, kw_only=True)

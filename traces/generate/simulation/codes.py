@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ...machine_code.compiled import constant
 
 NO, ZERO = constant(-1), constant(0)
@@ -11,3 +15,12 @@ NO, ZERO = constant(-1), constant(0)
 def numbers(count: int) -> tuple[int, ...]:
     """The numbers from 0 on, as constants that may be arguments."""
     return tuple(constant(number) for number in range(count))
+
+
+def columns(text: str) -> Any:
+    """The type of a row of a table of numbers, from the names of its columns; behind ``#`` is what one is about.
+
+    A column has whole numbers of 64 bits, unless its name ends in another type of numpy, as in ``rate:f8``.
+    """
+    names = [word.partition(":") for line in text.splitlines() for word in line.partition("#")[0].split()]
+    return np.dtype([(name, np.dtype(type_ or "i8")) for name, _, type_ in names])

@@ -49,21 +49,15 @@ def first_world(
 ) -> World:
     """The tables of a world, with the first steps of producers and brokers on its agenda.
 
-    Args:
-        plan: what is simulated.
-        topics: names.
-        brokers: names.
-        queues: all queues, those that are produced to first.
-        retry_queues: of these, the retry queue of each broker.
-        margin: rows that one event may make.
-        rng: decides when the first message of each queue comes.
+    Queues that are produced to come first; ``margin``: rows that one event may make; ``rng`` decides when the first
+    message of each queue comes.
     """
     a = _settings(plan)
     producing, broadcasting = plan.topics * plan.queues, plan.group_kind == BROADCASTING
-    places = np.zeros(len(queues), QUEUE)
+    positions = np.zeros(len(queues), QUEUE)
     for n, queue in enumerate(queues):
         broker = brokers.index(queue.broker_name)
-        places[n] = (topics.index(queue.topic), broker, queue.queue_id, n in retry_queues, 0, -1)
+        positions[n] = (topics.index(queue.topic), broker, queue.queue_id, n in retry_queues, 0, -1)
     room = 1_024
     windows = 2 * len(queues) * (plan.consumers if broadcasting else 1)
     rings = np.zeros((windows, SPAN), np.uint8)
@@ -72,7 +66,7 @@ def first_world(
         agenda=new_agenda(1 << 16),
         rows=new_rows(plan.rows + 4 * margin),
         rules=_rules(plan, int(a["maximum"][0])),
-        queues=places,
+        queues=positions,
         cells=np.zeros(len(queues), CELL),
         processes=np.zeros(64, PROCESS),
         windows=np.zeros(windows, WINDOW),

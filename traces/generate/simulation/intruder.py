@@ -17,7 +17,7 @@ from .broker import GRACE
 from .catalogue import MUTANTS, Bug, Claim
 from .cluster import FIRST_PULL, Cluster
 from .listener import LONGEST_CALL
-from .outside import LOST_TAIL, choose, illegal, is_idle, mend, moments, passes_again, try_later
+from .outside import LOST_TAIL, choose, illegal, is_idle, mend, passes_again, spread_times, try_later
 from .plan import BROADCASTING, ORDERLY
 from .tables import OTHER_TOPIC
 from .world import JUMPED, PRODUCE, VIOLATION
@@ -44,7 +44,7 @@ def schedule(cluster: Cluster) -> None:
         # A message that its client has tried again on its own has had the count that the unseen retry would have.
         a["refusal_rate"] = 0
     if code <= Bug.B4:
-        a["places"] = plan.mutant_places
+        a["strikes_left"] = plan.mutant_places
         a["strike_at"] = int(BEGIN * plan.producing)
         a["strike_gap"] = int((END - BEGIN) * plan.producing / plan.mutant_places)
         if code == Bug.B4:
@@ -59,7 +59,7 @@ def schedule(cluster: Cluster) -> None:
     strike = functools.partial(_STRIKES[code], cluster)
     lasting = code in (Bug.A1, Bug.A2, Bug.A3, Bug.A5, Bug.A8, Bug.A9, Bug.A10)
     most = max(1, int((END - BEGIN) * plan.producing) // (2 * EPISODE)) if lasting else plan.mutant_places
-    for when in moments(cluster, min(plan.mutant_places, most), begin=BEGIN, end=END):
+    for when in spread_times(cluster, min(plan.mutant_places, most), begin=BEGIN, end=END):
         cluster.at(when, strike)
 
 

@@ -24,10 +24,7 @@ SAVING = 5_000
 def run(world: Any, until: int, margin: int) -> int:
     """Let everything happen that is to happen before ``until``.
 
-    Args:
-        world: the world.
-        until: ms since the start.
-        margin: how many rows and facts one event may make.
+    Times are in ms since the start; ``margin``: how many rows and facts one event may make.
     """
     a = world.all[0]
     agenda = world.agenda

@@ -31,19 +31,19 @@ def schedule(cluster: Cluster) -> None:
     plan = cluster.plan
     for n in range(plan.consumers):
         cluster.at(n * 37, functools.partial(cluster.start, n))
-    for when in moments(cluster, plan.churn):
+    for when in spread_times(cluster, plan.churn):
         cluster.at(when, lambda: _churn(cluster))
-    for when in moments(cluster, plan.broker_restarts):
+    for when in spread_times(cluster, plan.broker_restarts):
         cluster.at(when, lambda: _crash_broker(cluster))
     if plan.group_kind != BROADCASTING:
-        for when in moments(cluster, plan.resets):
+        for when in spread_times(cluster, plan.resets):
             cluster.at(when, lambda: reset(cluster))
     if plan.group_kind == CONCURRENTLY:
-        for when in moments(cluster, plan.corrections):
+        for when in spread_times(cluster, plan.corrections):
             cluster.at(when, lambda: correct(cluster))
 
 
-def moments(cluster: Cluster, count: int, *, begin: float = 0.1, end: float = 0.9) -> list[int]:
+def spread_times(cluster: Cluster, count: int, *, begin: float = 0.1, end: float = 0.9) -> list[int]:
     """So many times, evenly spread over the given part of the time of producing, each moved a little by chance."""
     length = cluster.plan.producing
     step = (end - begin) * length / max(1, count)

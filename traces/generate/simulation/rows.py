@@ -106,10 +106,10 @@ class Batches:
             # Few rows have lists: those of them are made, and put to their places.
             which = np.full(size, -1)
             which[list(self.lists)] = np.arange(len(self.lists))
-            places = pa.array(which, mask=which < 0)
+            positions = pa.array(which, mask=which < 0)
             for name in (*_LISTS, "detail"):
                 said = [fields.get(name) for fields in self.lists.values()]
-                columns[name] = pa.array(said, ARROW.field(name).type).take(places)
+                columns[name] = pa.array(said, ARROW.field(name).type).take(positions)
         for name in ARROW.names:
             columns.setdefault(name, pa.nulls(size, ARROW.field(name).type))
         self._seq += size

@@ -58,9 +58,7 @@ class Summary:
 def simulate(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Summary:
     """Simulate a plan and write its trace and truth.
 
-    Args:
-        plan: what to simulate.
-        progress: is told now and then how many messages have been produced, and of how many.
+    ``progress`` is told now and then how many messages have been produced, and of how many.
 
     Raises:
         TraceError: a mutant that there is not, or not for this kind of group.

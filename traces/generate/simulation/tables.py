@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,8 @@ class Tables:
         self.plan = plan
         self.random = random.Random(plan.seed)
         self.clients: list[str] = []
-        self.brokers = [f"broker-{letter}" for letter in _letters(plan.brokers)]
+        letters = (chr(ord("a") + n) if n < 26 else f"z{n}" for n in range(plan.brokers))
+        self.brokers = [f"broker-{letter}" for letter in letters]
         own = ["orders"] if plan.topics == 1 else [f"orders-{n}" for n in range(plan.topics)]
         self.own_topics = own
         self.topics = [*own, OTHER_TOPIC, RETRY_PREFIX + GROUP, DEAD_LETTER_PREFIX + GROUP]
@@ -218,7 +219,3 @@ class Tables:
 def doubled(table: Any, axis: int = 0) -> Any:
     """The table with twice the room."""
     return np.concatenate([table, np.zeros_like(table)], axis=axis)
-
-
-def _letters(count: int) -> Iterable[str]:
-    return (chr(ord("a") + n) if n < 26 else f"z{n}" for n in range(count))

@@ -12,7 +12,7 @@ import numpy as np
 from ...format.kinds import Kind
 from ...machine_code.compiled import heavy, part
 from .catalogue import Claim
-from .codes import numbers
+from .codes import columns, numbers
 from .rows import clear
 
 # What an agenda can hold: of a queue, a window, a copy, a process or a broker.
@@ -25,139 +25,89 @@ SPAN = 4_096
 FAR = 1 << 62
 """Offsets that a window keeps track of: more than it may have open (PL-9)."""
 
-ALL = np.dtype(
-    [
-        ("now", np.int64),
-        ("start", np.int64),
-        ("random", np.uint64),
-        ("seed", np.uint64),
-        ("unproduced", np.int64),
-        ("gap", np.float64),  # ms between two bursts of one queue, on average
-        ("burst", np.int64),  # messages of a burst, at most
-        ("lanes", np.int64),  # listener calls of one window at a time
-        ("call", np.int64),  # how long a call takes at most, unless it hangs, ms
-        ("orderly", np.int64),
-        ("broadcasting", np.int64),
-        ("brokers", np.int64),
-        ("maximum", np.int64),  # what a send-back names; -1 without limit
-        ("failure_rate", np.float64),
-        ("retry_failure_rate", np.float64),
-        ("filtered_rate", np.float64),
-        ("refusal_rate", np.float64),
-        ("timeout", np.int64),
-        ("hangs", np.int64),  # calls that shall still outlast the timeout
-        ("hang_at", np.int64),  # the next one no sooner than then
-        ("hang_gap", np.int64),
-        ("copies", np.int64),  # copies that wait for their time
-        ("copy_limit", np.int64),  # places for copies in use so far
-        ("levels", np.int64),  # the highest delay level
-        ("copy_free", np.int64),  # first free place, -1 without
-        ("events", np.int64),  # on the agenda
-        ("serial", np.int64),  # of the last one put there
-        ("rows", np.int64),  # in use
-        ("facts", np.int64),  # in use
-        ("full", np.int64),  # a table has to grow
-        ("mutant", np.int64),
-        ("places", np.int64),  # where the mutant shall still strike
-        ("strike_at", np.int64),  # the next time no sooner than then
-        ("strike_gap", np.int64),
-        ("target", np.int64),  # what the mutant is about
-        ("until", np.int64),  # and until when
-    ]
-)
+ALL = columns("""
+    now start random:u8 seed:u8 unproduced
+    gap:f8  # ms between two bursts of one queue, on average
+    burst  # messages of a burst, at most
+    lanes  # listener calls of one window at a time
+    call  # how long a call takes at most, unless it hangs, ms
+    orderly broadcasting brokers
+    maximum  # what a send-back names; -1 without limit
+    failure_rate:f8 retry_failure_rate:f8 filtered_rate:f8 refusal_rate:f8 timeout
+    hangs  # calls that shall still outlast the timeout
+    hang_at  # the next one no sooner than then
+    hang_gap
+    copies  # copies that wait for their time
+    copy_limit  # places for copies in use so far
+    levels  # the highest delay level
+    copy_free  # first free place, -1 without
+    events  # on the agenda
+    serial  # of the last one put there
+    rows  # in use
+    facts  # in use
+    full  # a table has to grow
+    mutant
+    strikes_left  # how often the mutant shall still strike
+    strike_at  # the next time no sooner than then
+    strike_gap
+    target  # what the mutant is about
+    until  # and until when
+""")
 
-QUEUE = np.dtype(
-    [
-        ("topic", np.int64),
-        ("broker", np.int64),
-        ("id", np.int64),
-        ("retry", np.int64),
-        ("end", np.int64),
-        ("parked", np.int64),  # first window whose pull waits here, -1 without
-    ]
-)
+QUEUE = columns("""
+    topic broker id retry end
+    parked  # first window whose pull waits here, -1 without
+""")
 
-CELL = np.dtype(
-    [
-        ("broker", np.int64),
-        ("committed", np.int64),  # -1: nothing is stored
-        ("saved", np.int64),
-        ("writer", np.int64),  # window that stored it, -1 for anybody else
-        ("reached", np.int64),  # end of what was ever delivered
-        ("window", np.int64),  # latest window, -1 without
-        ("low", np.int64),  # the last decrease: from high to low, for a cause
-        ("high", np.int64),
-        ("cause", np.int64),
-        ("decreased", np.int64),  # when
-    ]
-)
+CELL = columns("""
+    broker
+    committed  # -1: nothing is stored
+    saved
+    writer  # window that stored it, -1 for anybody else
+    reached  # end of what was ever delivered
+    window  # latest window, -1 without
+    low  # the last decrease: from high to low, for a cause
+    high cause
+    decreased  # when
+""")
 
-PROCESS = np.dtype(
-    [("client", np.int64), ("incarnation", np.int64), ("alive", np.int64), ("first", np.int64)]  # first window
-)
+PROCESS = columns("""
+    client incarnation alive
+    first  # window
+""")
 
-WINDOW = np.dtype(
-    [
-        ("process", np.int64),
-        ("queue", np.int64),
-        ("cell", np.int64),
-        ("ring", np.int64),
-        ("stage", np.int64),
-        ("how", np.int64),  # cause of repetitions that its end leaves behind
-        ("opened", np.int64),
-        ("closed", np.int64),
-        ("start", np.int64),
-        ("base", np.int64),  # smallest offset not finished
-        ("top", np.int64),  # end of what it has
-        ("next", np.int64),  # where it pulls
-        ("begun", np.int64),  # end of what was given to the listener
-        ("begun_before", np.int64),  # the same when the stored offset last decreased; FAR if that was not in its time
-        ("astray", np.int64),  # it began where a mistake said, not at the stored offset
-        ("memory", np.int64),  # offset in memory, -1 without
-        ("sent", np.int64),  # offset as last sent, -1: to be sent again
-        ("sent_at", np.int64),
-        ("cached", np.int64),
-        ("running", np.int64),
-        ("waiting", np.int64),  # the pull is parked at the broker
-        ("ticket", np.int64),  # number of the pull
-        ("held", np.int64),  # pulls that flow control has held up
-        ("hung", np.int64),  # offset of a call that hangs, -1 without
-        ("hung_since", np.int64),
-        ("next_parked", np.int64),
-        ("sibling", np.int64),  # next window of the process
-        ("before", np.int64),  # the window of the cell before this one
-    ]
-)
+WINDOW = columns("""
+    process queue cell ring stage
+    how  # cause of repetitions that its end leaves behind
+    opened closed start
+    base  # smallest offset not finished
+    top  # end of what it has
+    next  # where it pulls
+    begun  # end of what was given to the listener
+    begun_before  # the same when the stored offset last decreased; FAR if that was not in its time
+    astray  # it began where a mistake said, not at the stored offset
+    memory  # offset in memory, -1 without
+    sent  # offset as last sent, -1: to be sent again
+    sent_at cached running
+    waiting  # the pull is parked at the broker
+    ticket  # number of the pull
+    held  # pulls that flow control has held up
+    hung  # offset of a call that hangs, -1 without
+    hung_since next_parked
+    sibling  # next window of the process
+    before  # the window of the cell before this one
+""")
 
-COPY = np.dtype(
-    [
-        ("origin", np.int64),
-        ("due", np.int64),
-        ("broker", np.int64),
-        ("attempt", np.int64),
-        ("level", np.int64),
-        ("cause", np.int64),  # why it is a second copy, 0 where it is the first
-        ("dead", np.int64),  # it becomes a dead letter
-        ("next_free", np.int64),
-    ]
-)
+COPY = columns("""
+    origin due broker attempt level
+    cause  # why it is a second copy, 0 where it is the first
+    dead  # it becomes a dead letter
+    next_free
+""")
 
-RECENT = np.dtype([("time", np.int64), ("origin", np.int64), ("attempt", np.int64), ("level", np.int64)])
+RECENT = columns("time origin attempt level")
 
-FACT = np.dtype(
-    [
-        ("what", np.int64),
-        ("claim", np.int64),
-        ("cause", np.int64),
-        ("queue", np.int64),
-        ("process", np.int64),
-        ("offset", np.int64),
-        ("until", np.int64),
-        ("origin", np.int64),
-        ("attempt", np.int64),
-        ("time", np.int64),
-    ]
-)
+FACT = columns("what claim cause queue process offset until origin attempt time")
 
 VIOLATION, REPEATED, DECREASED, COPIED, DIED, HANDLED, JUMPED, GIVEN_UP, HANGS = numbers(9)
 """What a fact says: a claim is broken; a delivery is a repetition; the stored offset decreased; a retry copy was moved
@@ -168,19 +118,14 @@ FACTS = ("violation", "repeated", "decreased", "copied", "died", "handled", "jum
 """The words for them in the truth file, which also has the status of each message that was not simply acknowledged."""
 
 
-BROKER = np.dtype([("up", np.int64), ("retry_queue", np.int64), ("recent", np.int64)])  # recent: ever delivered copies
+BROKER = columns("""
+    up retry_queue
+    recent  # copies that it has ever delivered
+""")
 
-RETRY = np.dtype([("origin", np.int64), ("attempt", np.int64)])
+RETRY = columns("origin attempt")
 
-RULE = np.dtype(
-    [
-        ("level", np.int64),
-        ("dead", np.int64),
-        ("fallback_level", np.int64),
-        ("fallback_dead", np.int64),
-        ("delay", np.int64),
-    ]
-)
+RULE = columns("level dead fallback_level fallback_dead delay")
 """What the rules of the model say of a count: of request 36, and of the fallback; and the delay of the level of that
 number."""
 
@@ -310,9 +255,9 @@ def note(
 def strikes(world: Any, mutant: int) -> bool:
     """Whether the mutant strikes here and now; it then has one place less."""
     a = world.all[0]
-    if a.mutant != mutant or a.places == 0 or a.now < a.strike_at:
+    if a.mutant != mutant or a.strikes_left == 0 or a.now < a.strike_at:
         return False
-    a.places -= 1
+    a.strikes_left -= 1
     a.strike_at = a.now + a.strike_gap
     return True
 

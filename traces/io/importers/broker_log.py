@@ -17,10 +17,9 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import PULLED, Group, Header
-from .heartbeat_text import consumers_in
 from .log_line import BROKER, PLAIN, LogLine, layout_of
 from .log_table import Table, Told, fields_in, row, told_again, told_lines
-from .message_text import QUEUE
+from .message_text import QUEUE, consumers_in
 from .protocol import Event, Imported
 
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="

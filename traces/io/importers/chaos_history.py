@@ -71,7 +71,7 @@ class ChaosHistory:
 class _Sent:
     """What producers say of messages, by value, and whether all consumers have found their queues empty in the end."""
 
-    places: dict[str, Event] = field(default_factory=dict)
+    positions: dict[str, Event] = field(default_factory=dict)
     empty: dict[str, bool] = field(default_factory=dict)
 
     def note(self, fields: list[str]) -> None:
@@ -80,7 +80,7 @@ class _Sent:
         if fields[1] == "dequeue":
             self.empty[fields[0]] = fields[3] == "FAILURE"
         elif len(fields) > 8 and (found := _SENT.search(fields[8])):
-            self.places[fields[4]] = _fields(found)
+            self.positions[fields[4]] = _fields(found)
 
     def drained(self) -> bool:
         return bool(self.empty) and all(self.empty.values())
@@ -124,7 +124,7 @@ def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     """A message that a consumer got: the tool takes it at once, and always with success."""
     found = _RECEIVED.search(fields[8]) if len(fields) > 8 else None
     told = _fields(found) if found else {}
-    place = sent.places.get(fields[4], {})
+    place = sent.positions.get(fields[4], {})
     if place.get("queue") == told.get("queue") and place.get("offset") == told.get("offset"):
         told |= {name: place[name] for name in ("broker", "msg_id") if name in place}
     event: Event = {

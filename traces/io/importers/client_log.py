@@ -18,9 +18,9 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import PULLED, Group, Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
-from .heartbeat_text import consumers_in
 from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
 from .log_table import Told, told_again, told_lines
+from .message_text import consumers_in
 from .protocol import Event, Imported
 
 RESET_PAUSE = 10_000
@@ -80,7 +80,7 @@ class ClientLog:
         )
 
     def _events(self, path: Path, numbers: Sequence[int], names: _Names, skipped: Counter[str]) -> Iterator[Event]:
-        course, lives = _Course(), _Lives()
+        course, incarnations = _Course(), _Incarnations()
         for line, told in told_again(path, CLIENT_TABLE, numbers, zone=self.zone):
             course.note(told)
             if course.tells_again(told):
@@ -101,7 +101,7 @@ class ClientLog:
                     event["client"] = self.client or names.client_of(event, line) or line.process or path.name
                 if unknown:
                     skipped[f"events of no known {unknown}, each a gap"] += 1
-                yield from [_gap(event, unknown)] if unknown else lives.of(event)
+                yield from [_gap(event, unknown)] if unknown else incarnations.of(event)
             if not told.events:
                 skipped["told by other messages"] += 1
 
@@ -276,7 +276,7 @@ class _Course:
         return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
 
 
-class _Lives:
+class _Incarnations:
     """Which process of its client id acts: one that starts again and has not stopped was killed meanwhile."""
 
     def __init__(self) -> None:

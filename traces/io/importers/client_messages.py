@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
-from .heartbeat_text import consumers_in
 from .log_line import LogLine
 from .log_table import Table, fields_in, row
-from .message_text import QUEUE, messages_in, queues_in, readable_in
+from .message_text import QUEUE, consumers_in, messages_in, queues_in, readable_in
 from .protocol import Event
 
 _REQUEST = rf"PullRequest \[consumerGroup=(?P<group>[^,]+), messageQueue={QUEUE}, nextOffset=(?P<offset>-?\d+)\]"
@@ -19,10 +18,6 @@ _EXPIRED_LEVEL = 3
 
 MODE, EXPIRES = "mode", "expires"
 """What a message without an event says: how a group consumes, and that a queue will be dropped."""
-
-
-def _rebalanced(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    yield fields_in(found) | {"assigned": queues_in(line.message)}
 
 
 def _route(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -82,7 +77,7 @@ CLIENT_TABLE = Table(
         r"group=(?P<group>\S+), topic=(?P<topic>\S+), clientId=(?P<client>\S+), "
         r"(?:mqAllSize=\d+, cidAllSize=(?P<count>\d+), )?",
         Kind.REBALANCE,
-        more=_rebalanced,
+        more=lambda found, line: iter([fields_in(found) | {"assigned": queues_in(line.message)}]),
     ),
     row("add a new mq failed", "add a new mq failed"),
     row("add a new mq, ", rf"^doRebalance, (?P<group>\S+), add a new mq, {QUEUE}", Kind.ASSIGN),

@@ -42,10 +42,10 @@ def millis_of(stamp: str, zone: tzinfo) -> int:
     """
     if len(stamp) == _TO_THE_MILLISECOND and stamp[19] in ",." and stamp[17:19] < "60" and stamp[20:].isdigit():
         return _minute(stamp[:16], zone) + 1_000 * int(stamp[17:19]) + int(stamp[20:])
-    moment = datetime.fromisoformat(stamp.replace(",", "."))
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zone)
-    return (moment - _EPOCH) // _MILLISECOND
+    when = datetime.fromisoformat(stamp.replace(",", "."))
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=zone)
+    return (when - _EPOCH) // _MILLISECOND
 
 
 @lru_cache(1 << 10)

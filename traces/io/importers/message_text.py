@@ -1,9 +1,10 @@
-"""Messages as Java prints them (``MessageExt#toString``), which several lines of logs hold."""
+"""Messages (``MessageExt#toString``), which several lines of logs hold, and heartbeats as Java prints them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ...encoding.names import RETRY_PREFIX
 from ...format.whole_number import whole_number
@@ -61,3 +62,41 @@ def queues_in(text: str) -> list[str]:
     """Every queue printed in a text, as broker:id, in order of broker and id."""
     found = sorted({(broker, whole_number(queue)) for _, broker, queue in _QUEUES.findall(text)})
     return [f"{broker}:{queue}" for broker, queue in found]
+
+
+_CONSUMER = re.compile(r"ConsumerData \[groupName=([^,]+), consumeType=(\w+), messageModel=(\w+),")
+_SUBSCRIPTION = re.compile(
+    r"SubscriptionData \[classFilterMode=\w+, topic=([^,]+), subString=(.*?), tagsSet=\[.*?\], codeSet=\[.*?\], "
+    r"subVersion=(\d+), expressionType=\w+\]"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsumerText:
+    """One group in a heartbeat.
+
+    Attributes:
+        group: its name.
+        mode: ``clustering`` or ``broadcasting``.
+        pulls: whether its application pulls (``CONSUME_ACTIVELY``), instead of a listener that is called.
+        subscriptions: each as topic=expression@version, sorted.
+    """
+
+    group: str
+    mode: str
+    pulls: bool
+    subscriptions: list[str]
+
+
+def consumers_in(text: str) -> Iterator[ConsumerText]:
+    """Every group of a printed heartbeat."""
+    for part in text.split("ConsumerData [")[1:]:
+        found = _CONSUMER.match("ConsumerData [" + part)
+        if found:
+            told = sorted(f"{topic}={words}@{version}" for topic, words, version in _SUBSCRIPTION.findall(part))
+            yield ConsumerText(
+                group=found[1],
+                mode=found[3].lower(),
+                pulls=found[2] == "CONSUME_ACTIVELY",
+                subscriptions=told,
+            )

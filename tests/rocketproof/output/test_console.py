@@ -4,8 +4,7 @@ import io
 
 from rich.text import Text
 
-from rocketproof.output.columns import print_columns
-from rocketproof.output.console import SafeConsole
+from rocketproof.output.console import SafeConsole, print_columns
 
 
 def printed(*sections: tuple[str, list[tuple[str | Text, ...]]], width: int | None = None) -> list[str]:
