@@ -98,7 +98,9 @@ class Cluster(Tables):
         return process
 
     def stop(self, process: int) -> None:
-        """ST-8: an orderly shutdown, which does not wait for listener calls (C4)."""
+        """ST-8: an orderly shutdown, which does not wait for listener calls (C4); nothing for one that has gone before."""
+        if process not in self.members:
+            return
         windows = list(self.owned[process].items())
         for queue, w in windows:
             self.world.windows[w]["stage"] = DRAINING
