@@ -7,7 +7,7 @@ allow. Names, times and offsets are not in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +23,19 @@ from ..traces.engine.result import CheckResult
 from ..traces.explain.by_model import place_of
 from ..traces.format.kinds import Kind, Path
 from ..traces.io import Trace
+from ..traces.monitors.subscriptions import Unequal
 
 FOLLOWED_WHOLE = 1_000_000
 """Events of a trace that is followed through the model as a whole; of larger ones only queues with findings are."""
 
 MOST_FINDINGS = 5
 """Findings of a claim whose queues are looked at."""
+
+_UNEQUAL = "same-subscriptions"
+_DIFFERENCES = {Unequal.TOPIC: "topics", Unequal.EXPRESSION: "expressions"}
+
+_ONLY = {"every-queue-gets-an-owner": frozenset({Kind.ASSIGN, Kind.REVOKE})}
+"""Kinds that say after what a claim is broken: who gives a queue up sends its offset then, or somewhat later."""
 
 _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, Kind.LOCK, Kind.STORE})
 """Kinds that go on whatever happens, and those of others: they do not say where a client stopped."""
@@ -71,6 +78,8 @@ def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witnes
         shown[answer.claim.id] = answer.claim.statement
         for sign, where in last.get(answer.claim.id, {}).items():
             shown[sign] = where
+    for sign in _differences(result):
+        shown.setdefault(sign, "heartbeats of members of one group")
     followed = conform(trace, slack=slack) if result.events <= FOLLOWED_WHOLE else None
     mismatches = _mismatches(followed, witnesses)
     for one in mismatches:
@@ -151,21 +160,32 @@ def _last_steps(trace: Trace, result: CheckResult, claims: list[str]) -> dict[st
             of_claim = signs.setdefault(claim, {})
             if place.topic.startswith("%RETRY%"):
                 of_claim.setdefault(f"{claim} in a retry queue", where)
-            after = _last_step(streams.get(place), time)
+            after = _last_step(streams.get(place), time, kinds=_ONLY.get(claim))
             if after:
                 of_claim.setdefault(f"{claim} after {after}", where)
     return signs
 
 
-def _last_step(stream: Stream | None, time: int) -> str:
-    """The last event of a queue up to a time that is more than routine, and no shutdown; empty where there is none."""
+def _last_step(stream: Stream | None, time: int, *, kinds: Collection[Kind] | None = None) -> str:
+    """The last event of a queue up to a time that is more than routine, and no shutdown; empty where there is none.
+
+    With ``kinds`` it is one of these.
+    """
     if stream is None:
         return ""
     for event in sorted(stream.events, key=lambda one: (one.time, one.number), reverse=True):
         ends = event.path is Path.SHUTDOWN
-        if event.time <= time and event.kind not in _PERIODIC and event.queue is not None and not ends:
+        fits = event.kind not in _PERIODIC if kinds is None else event.kind in kinds
+        if event.time <= time and fits and event.queue is not None and not ends:
             return " ".join(filter(None, [str(event.kind), str(event.result), str(event.path)]))
     return ""
+
+
+def _differences(result: CheckResult) -> list[str]:
+    """In what members of a group differ: in topics (A2), or in expressions for one topic (A3)."""
+    rows = result.rows
+    told = rows[(rows["claim"] == CODE[_UNEQUAL]) & (rows["note"] == Note.NONE) & (rows["doubt"] == 0)]["value"]
+    return [f"{_UNEQUAL} in {word}" for one, word in _DIFFERENCES.items() if np.any(told & one)]
 
 
 def _unsure(result: CheckResult, followed: Conformance | None) -> str:

@@ -75,3 +75,11 @@ def test_the_text_of_every_bug_is_told_and_claims_in_pictures_are_there() -> Non
     words = {sign for picture in pictures().values() for sign in picture.signs}
     claims = {claim.id for claim in CLAIMS}
     assert [word for word in words if ": " not in word and word.partition(" ")[0] not in claims] == []
+
+
+@pytest.mark.parametrize(
+    ("difference", "bugs"), [("topics", ["A7", "A2"]), ("expressions", ["A3"])], ids=["topics", "expressions"]
+)
+def test_in_what_subscriptions_differ_decides_which_bug_it_is(difference: str, bugs: list[str]) -> None:
+    named = [one.bug for one in found("same-subscriptions", f"same-subscriptions in {difference}", filtered=True)]
+    assert named[: len(bugs)] == bugs
