@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...model.history import Cause
+from ..engine.recorded import KEPT_BY_BROKER
 from ..engine.result import CheckResult
 from ..format.coverage import missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind
@@ -86,8 +87,12 @@ def _times(count: int) -> str:
 
 
 def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]:
-    """The answer for each group of a message's story, with the reasons that a check of the same trace has found."""
-    return tuple(_answer(outcome, story, result) for outcome in story.outcomes)
+    """The answer for each group of a message's story, with the reasons that a check of the same trace has found.
+
+    What brokers keep below another name for a broadcasting group is no group that could be given a message.
+    """
+    of_none = {group for group, why in result.coverage.not_judged.items() if why == KEPT_BY_BROKER}
+    return tuple(_answer(one, story, result) for one in story.outcomes if one.group not in of_none)
 
 
 def first_line(story: MessageStory, result: CheckResult) -> str:

@@ -80,6 +80,11 @@ def test_once(tmp_path: Path):
     assert asked(trace(tmp_path, stored(0), delivered(50), ended(90, "ok")), KEY) == "DELIVERED ONCE"
 
 
+def test_what_brokers_keep_of_broadcasting_groups_is_no_group_that_waits_for_it(tmp_path: Path):
+    kept = committed(70, 17) | {"client": None, "group": "G@broadcast"}
+    assert asked(trace(tmp_path, stored(0), delivered(50), kept, ended(90, "ok")), KEY) == "DELIVERED ONCE"
+
+
 def test_never(tmp_path: Path):
     said = asked(trace(tmp_path, stored(0), assigned(10), committed(5000, 18)), KEY)
     assert said == "NEVER DELIVERED: never delivered, and passed at 00:00:05.000 by offset 18 of c1"

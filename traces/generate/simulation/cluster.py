@@ -98,7 +98,7 @@ class Cluster(Tables):
         return process
 
     def stop(self, process: int) -> None:
-        """ST-8: an orderly shutdown, which does not wait for listener calls (C4); nothing for one that has gone before."""
+        """ST-8: an orderly shutdown, which waits for no listener call (C4); nothing for one that has gone before."""
         if process not in self.members:
             return
         windows = list(self.owned[process].items())

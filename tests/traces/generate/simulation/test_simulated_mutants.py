@@ -49,7 +49,7 @@ PLACES = {
 
 
 def truth_of(out: Path, **plan: Any) -> list[dict[str, Any]]:
-    summary = simulate(Plan(out=out, messages=20_000, queues=4, consumers=3, seed=11, **plan))
+    summary = simulate(Plan(**{"out": out, "messages": 20_000, "queues": 4, "consumers": 3, "seed": 11, **plan}))
     rows: list[dict[str, Any]] = pq.read_table(summary.truth).to_pylist()
     return rows
 
@@ -68,6 +68,12 @@ def test_a_mutant_breaks_its_claims_and_no_others(id: str, tmp_path: Path) -> No
     assert {fact["mutant"] for fact in violations} == {id}
     assert Counter(fact["claim"] for fact in violations) == PLACES[id]
     assert set(PLACES[id]) == set(mutant.breaks)
+
+
+@pytest.mark.parametrize(("id", "seed"), [("A5", 13), ("A3", 15), ("A1", 15), ("A2", 15)])
+def test_who_came_for_a_mutant_may_have_gone_before(id: str, seed: int, tmp_path: Path) -> None:
+    truth = truth_of(tmp_path, mutant=id, churn=8, seed=seed)
+    assert {fact["mutant"] for fact in truth if fact["what"] == "violation"} == {id}
 
 
 @pytest.mark.parametrize("kind", ["concurrently", "orderly", "broadcasting"])
