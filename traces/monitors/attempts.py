@@ -39,6 +39,7 @@ def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> A
     chain.unproved = 0
     chain.departed = -1
     chain.siblings = 1
+    chain.fallbacks = 0
     known.table.entries[message].chain = number
     return number
 

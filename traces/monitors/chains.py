@@ -28,6 +28,7 @@ CHAIN = np.dtype(
         ("unproved", np.uint8),  # it was met in the middle, by a process that may have run before the trace began
         ("departed", np.int32),  # places that it has left, see departures.py
         ("siblings", np.int32),  # how many messages of one batch share its key, as far as seen
+        ("fallbacks", np.int32),  # how often a client sent it as a message of its own, which may count anew (SB-8)
     ]
 )
 """A message that failed, or came to a delay queue."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...model.history import Cause
 from ..claims.claims import CODE
+from ..encoding.names import ORDERLY, RETRY_TOPIC
 from ..engine.context import CRASHED, STOPPED, ended_between
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
@@ -139,8 +140,12 @@ def _tell(
 
 
 @part
-def account_original(known: Any, notes: Any, chain: int, at: int, producers: int, seen: Any, since: int) -> None:
+def account_original(
+    known: Any, terms: Any, notes: Any, chain: int, at: int, producers: int, seen: Any, since: int
+) -> None:
     """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback (SB-8).
+
+    Without a fallback, what request 36 has put into the retry topic has a count (SB-6).
 
     ``producers``: the chain of what producers delay, -1 without. If the schedule topic delivered it twice, that is told
     of the broker. Near each other in one queue are different messages that were sent as one batch: they share a key.
@@ -155,6 +160,10 @@ def account_original(known: Any, notes: Any, chain: int, at: int, producers: int
             attempt.cause = known.attempts[delayed].cause
             return
     judge(notes, _COPY)
+    is_retry = seen.slot >= 0 and terms.slots[seen.slot].flags & (RETRY_TOPIC | ORDERLY) == RETRY_TOPIC
+    if is_retry and attempt.sent > 0 and known.chains[chain].fallbacks == 0:
+        violate(notes, _COPY, seen, since, NOBODY, NOTHING, attempt.reached - 1, NOTHING)
+        return
     attempt.cause = _SENT_TWICE
     explain(notes, _COPY, _SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
 

@@ -76,7 +76,7 @@ def deliver(
         account(known, terms, notes, chain, at, seen, REACHED, since)
         _waited(known, terms, notes, at, before, seen)
     elif known.attempts[at].reached > 1:
-        account_original(known, notes, chain, at, producers, seen, since)
+        account_original(known, terms, notes, chain, at, producers, seen, since)
 
 
 @part

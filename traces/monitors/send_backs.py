@@ -72,6 +72,7 @@ def send_back(
         sent.given_up += 1
     else:
         sent.refused += 1
+    known.chains[chain].fallbacks += path == Path.FALLBACK
     if path == Path.FALLBACK or seen.slot < 0:
         sent.asked = SEVERAL  # SB-8: it is sent as any message is, to whichever broker
     else:

@@ -84,6 +84,18 @@ def test_the_messages_of_a_batch_that_a_client_produces_again_after_their_failur
     assert (said.violated, said.doubtful) == ({}, {})
 
 
+@pytest.mark.parametrize("path", ["request", "fallback"])
+def test_a_request_does_not_begin_to_count_anew(path):
+    """SB-6: the broker raises the count that it has stored; only a fallback may leave it out (SB-8)."""
+    script = Script().deliver(0).result(10, "later").send_back(14, path=path)
+    script.delay_store(13, 0, 3, 10_013).delay_deliver(10_013, 0, 20)
+    said = check(script.deliver(10_014, topic=RETRY, offset=20).result(10_015, "ok", topic=RETRY, offset=20))
+    assert (said.violated, said.doubtful) == ({} if path == "fallback" else {COPY: 1}, {})
+    if path == "request":
+        (found,) = said.violations(COPY)
+        assert (found["value"], found["expected"], found["time"]) == (0, 1, START + 10_014)
+
+
 @pytest.mark.parametrize("late", [0, 50])
 def test_the_refusal_may_come_after_its_copies_within_the_skew(late):
     """Brokers tell of copies, clients of answers: at the same ms either may be read first."""
