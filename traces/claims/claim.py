@@ -37,6 +37,8 @@ class TraceClaim(RestsOn):
         counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
             fold knows better what can be told without them. Nobody records a change of role where there is none: it
             is taken not to have happened.
+        by_broker: what excuses it, brokers record: what a client did before it was recorded, or as it died, leaves no
+            doubt.
         by_members: it goes by who is in the group, which a pass asks any broker (RB-4): a hole of any of them leaves a
             doubt, not only of the one that has the queue.
         rules: rules of RocketMQ it rests on.
@@ -54,6 +56,7 @@ class TraceClaim(RestsOn):
     lasts: bool = False
     within: bool = False
     counts_with: tuple[tuple[Kind, ...], ...] = ()
+    by_broker: bool = False
     by_members: bool = False
     rules: tuple[str, ...]
     bugs: tuple[str, ...]

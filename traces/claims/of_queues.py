@@ -229,6 +229,7 @@ OF_QUEUES = (
         excused_by=(Kind.COMMIT, Kind.RESET, Kind.CORRECT, *BROKERS),
         counts_with=((Kind.RESET,), (Kind.BROKER_START,)),
         of_others=(Kind.COMMIT,),
+        by_broker=True,
         rules=("OF-3", "OF-20", "OF-21"),
         bugs=("B4", "B5"),
         settled_by=OFFSETS,

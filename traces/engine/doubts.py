@@ -98,9 +98,12 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
         until=until,
         clients=[one.name for one in _named(row, names)] if presupposed(claim.id, int(row["value"])).of_itself else (),
         living=since - settings.rounds,
+        deaths=not claim.by_broker,
     )
     of_others = _needed_of_others(claim, slot, int(row["value"]))
-    return excuse or coverage.lost(of_others, group=group, topic=topic, broker=broker, since=since, until=until)
+    return excuse or coverage.lost(
+        of_others, group=group, topic=topic, broker=broker, since=since, until=until, deaths=not claim.by_broker
+    )
 
 
 def _excuses(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind]:

@@ -181,6 +181,7 @@ class Coverage:
         until: int,
         clients: Collection[str] = (),
         living: int = EVER,
+        deaths: bool = True,
     ) -> Hole | None:
         """The first hole in which something of ``kinds`` may have happened from ``since`` to ``until``, if any.
 
@@ -193,10 +194,12 @@ class Coverage:
             until: ms.
             clients: those whose recordings count, those of brokers besides; empty for all.
             living: what is outside of the recording of a process and was over before this does not count, ms.
+            deaths: whether what is outside of the recording of a client counts at all.
         """
         for hole in self._lost(kinds, group, topic, broker, since, until):
             of_another = clients and hole.of_client and hole.recorder not in clients
-            if not of_another and not (hole.outside and hole.until < living):
+            over = hole.outside and (hole.until < living or (hole.of_client and not deaths))
+            if not of_another and not over:
                 return hole
         return None
 

@@ -127,3 +127,12 @@ def test_a_member_that_died_does_not_explain_why_an_owner_does_not_what_it_has_t
         assert doubts("every-queue-moves", int(Reason.NOT_LOCKED), other) == (Doubt.GAP, other)
     own = gap(ONE, 150, 160)
     assert doubts("every-queue-moves", int(reason), own) == (Doubt.GAP, own)
+
+
+def test_what_a_client_did_as_it_died_does_not_explain_what_a_broker_answered() -> None:
+    """Its broker has recorded what it stored."""
+    died, broker = replace(gap(TWO, 150, 160), outside=True), gap("broker-a", 150, 160)
+    assert doubts("query-answers-what-is-stored", 0, died) == (Doubt.NONE, None)
+    assert doubts("query-answers-what-is-stored", 0, gap(TWO, 150, 160)) == (Doubt.GAP, gap(TWO, 150, 160))
+    assert doubts("query-answers-what-is-stored", 0, broker) == (Doubt.GAP, broker)
+    assert doubts("offset-never-back-without-cause", 0, died) == (Doubt.GAP, died)
