@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from ...encoding.names import RETRY_PREFIX
 from ...format.whole_number import whole_number
@@ -21,6 +22,7 @@ _MESSAGE = re.compile(
 _OF_ROUTE = re.compile(r"QueueData \[brokerName=([^,]+), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=(\d{1,9}),")
 _PERM_READ = 4
 _MOST_QUEUES = 10_000
+"""Of a topic: a line is no reason to make more of it."""
 _KEY = re.compile(r"(?:^|, )UNIQ_KEY=([^,}]+)")
 _RETRIED = re.compile(r"(?:^|, )RETRY_TOPIC=")
 _QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").replace("?P<queue>", ""))
@@ -55,7 +57,8 @@ def readable_in(text: str) -> list[str]:
     ``TopicRouteData#toString``; as ``MQClientInstance#topicRouteData2TopicSubscribeInfo`` takes them from it (EN-2).
     """
     found = {broker: int(count) for broker, count, perm in _OF_ROUTE.findall(text) if int(perm) & _PERM_READ}
-    return [f"{broker}:{queue}" for broker, count in sorted(found.items()) for queue in range(min(count, _MOST_QUEUES))]
+    queues = (f"{broker}:{queue}" for broker, count in sorted(found.items()) for queue in range(count))
+    return list(islice(queues, _MOST_QUEUES))
 
 
 def queues_in(text: str) -> list[str]:

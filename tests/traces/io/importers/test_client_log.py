@@ -8,6 +8,7 @@ from rocketproof.traces.format.schema import PULLED
 from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.client_log import ClientLog
 from rocketproof.traces.io.importers.client_messages import CLIENT_TABLE
+from rocketproof.traces.io.importers.message_text import readable_in
 
 C = "10.0.0.5@4242#81"
 MQ = "MessageQueue [topic=orders, brokerName=broker-a, queueId=3]"
@@ -441,3 +442,11 @@ def test_client_logs_are_detected_in_all_layouts():
     for text in (old("anything"), new("anything"), spring):
         assert detect(text, "any").name == "client-log"
     assert detect("2024-05-01 10:00:00.250  INFO 7 --- [x] a.b.C : hello", "any") is None
+
+
+def test_a_route_is_no_reason_to_make_millions_of_queues():
+    brokers = ", ".join(
+        f"QueueData [brokerName=b{n}, readQueueNums=999999999, writeQueueNums=4, perm=6, x" for n in range(99)
+    )
+    queues = readable_in(brokers)
+    assert (len(queues), queues[0], queues[-1]) == (10_000, "b0:0", "b0:9999")
