@@ -177,27 +177,14 @@ BROKER_TABLE = Table(
     # ConfigManager
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, result=Result.OK),
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, result=Result.ERROR),
-    row(
-        "Offset.json",
-        r"^persist file (?P<detail>\S+Offset\.json) exception",
-        Kind.FILE_PERSIST,
-        result=Result.ERROR,
-    ),
+    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, result=Result.ERROR),
     # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
     row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
     row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
     row(
-        "Finish to change to",
-        r"to change to master brokerName=(?P<broker>\S+)",
-        Kind.ROLE_CHANGE,
-        result=Result.MASTER,
+        "Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.MASTER
     ),
-    row(
-        "Finish to change to",
-        r"to change to slave brokerName=(?P<broker>\S+)",
-        Kind.ROLE_CHANGE,
-        result=Result.SLAVE,
-    ),
+    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
 )
 """What messages of a broker tell."""
 
