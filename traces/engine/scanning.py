@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..clocks.as_json import step_as_json, step_of_json
 from ..clocks.clocks import Step
@@ -141,9 +142,12 @@ class Scanning:
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
         if self.keeps_seq:
             batch = batch.append_column("seq", given.column("seq"))
-        few = batch.take(arrow_places(wanted)).to_pylist()
-        # Locks are asked for again and again; what is held against passes of rebalance are those that were not got.
-        self.context += [one for one in few if one["kind"] != Kind.LOCK or one["result"] != Result.OK]
+        few = batch.take(arrow_places(wanted))
+        if Kind.LOCK in occurring:
+            # They are asked for again and again; what is held against passes of rebalance are those that were not got.
+            got = pc.and_(pc.equal(few.column("kind"), str(Kind.LOCK)), pc.equal(few.column("result"), str(Result.OK)))
+            few = few.filter(pc.invert(got.fill_null(False)))
+        self.context += few.to_pylist()
 
     def put_in_order(self, first: int) -> None:
         """Put events of the context in order, from the ``first`` on, which are those of one file: it may have none."""

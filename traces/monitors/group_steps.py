@@ -225,9 +225,9 @@ class _Steps:
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
-        held = {of for (of, _), one in member.queues.items() if one.has}
         for of, since in member.untold.items():
-            if of in held and time - since > self._settings.rounds:
+            held = any(one.has for (topic_of, _), one in member.queues.items() if topic_of == of)
+            if held and time - since > self._settings.rounds:
                 self._missteps.note(GroupMisstep.STILL_HAD, member, event, since=since, topic=of)
         if member.beats >= SOME or member.repeats:
             member.silent_since = time if member.silent_since is None else member.silent_since
