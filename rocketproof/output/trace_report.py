@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,7 +71,9 @@ def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
 
 
 def _source(result: CheckResult) -> str:
+    folder = folder_of(result.files)
     files = result.files[0] if len(result.files) == 1 else counted(len(result.files), "file")
+    files += f" of {folder}" if folder else ""
     when = f"{utc(result.begin)} – {utc(result.end)} UTC ({span(result.end - result.begin)})"
     by = f", recorded by {result.header.source}" if result.header.source else ""
     return f"{files}: {counted(result.events, 'event')}, {when}{by}"
@@ -175,6 +178,16 @@ def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
 
 
 def place_of(sentence: Sentence, files: Sequence[str]) -> str:
-    """Where an event stands; its file goes without saying if there is one only."""
+    """Where an event stands; its file goes without saying if there is one only, and so does the folder of all."""
     place = sentence.place
-    return f"{place.unit} {place.number}" if list(files) == [place.file] else str(place)
+    if list(files) == [place.file] and place.number:
+        return f"{place.unit} {place.number}"
+    return place.within(folder_of(files))
+
+
+def folder_of(files: Sequence[str]) -> str:
+    """The folder that has all files of a trace; empty if there is none, or one file only."""
+    try:
+        return os.path.commonpath([os.path.dirname(file) for file in files]) if len(files) > 1 else ""
+    except ValueError:  # absolute and relative ones
+        return ""

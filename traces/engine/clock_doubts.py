@@ -68,7 +68,7 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
 
     about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
-    is_long = (rows["claim"] == _OWNED) & (rows["value"] - rows["expected"] > PLAUSIBLE)
+    is_long = (rows["claim"] == _OWNED) & (rows["late"] > PLAUSIBLE)
     about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)

@@ -87,7 +87,7 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     """The hole in which an excuse of a finding may be, or what another member did on which it rests."""
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
     group, topic, broker = _place(claim, slot)
-    since, until = int(row["since"]), int(row["time"])
+    since, until = int(row["since"]), int(row["time"] - row["late"])
     excuse = coverage.lost(
         # What is told of a queue whose broker is lost may be about any other queue.
         SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(_excuses(claim, slot, int(row["value"])))),
@@ -161,7 +161,7 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
         [_place(claim, slot) for slot in names.slots],
         found["slot"],
         np.minimum(_since(claim, found["since"], coverage, settings), found["since"]),
-        found["time"],
+        found["time"] - found["late"],
     )
     lost |= np.array([*map(_is_placeless, names.slots), False])[found["slot"]]
     for place in np.flatnonzero(lost)[:_ASKED_ONE_BY_ONE]:

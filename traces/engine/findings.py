@@ -51,6 +51,7 @@ ROW = np.dtype(
         ("other", np.int32),  # who acted at ``since``, -1 without
         ("value", np.int64),  # what was seen
         ("expected", np.int64),  # what should have been seen
+        ("late", np.int64),  # for how long it had been too late by ``time``, ms: what came meanwhile excuses nothing
     ]
 )
 """One finding."""

@@ -27,11 +27,24 @@ class Place:
     """Where an event stands."""
 
     file: str  # as the trace names it
-    number: int  # which one of the file, from 1
+    number: int  # which one of the file, from 1; 0 for what is concluded from other events
     unit: str  # what is counted: ``line``, ``row``, or ``event`` where the file has another form
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.number}" if self.unit == "line" else f"{self.file} {self.unit} {self.number:,}"
+        return self.within("")
+
+    def within(self, folder: str) -> str:
+        """The same as words, the file by its path within a folder if it lies there."""
+        file = self.file
+        if folder and Path(file).is_relative_to(folder):
+            file = str(Path(file).relative_to(folder))
+        if not self.number:
+            return CONCLUDED
+        return f"{file}:{self.number}" if self.unit == "line" else f"{file} {self.unit} {self.number:,}"
+
+
+CONCLUDED = "concluded from other events"
+"""Where an event stands that no file has, such as the death of a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +89,7 @@ def _captured(trace: Trace, source: CapturedTrace, events: list[int]) -> Iterato
     for event in events:
         recorded = source.recorded_at(event)
         if recorded is None:
-            yield event, Place(source.file, event + 1, "event")
+            yield event, Place(source.files[0], 0, "event")
         else:
             by_file.setdefault(recorded[0], {})[recorded[1]] = event
     for path, own in sorted(by_file.items()):

@@ -42,6 +42,7 @@ class Difference:
     other: Actor  # one of those it differs from
     pairs: int = 1  # how many pairs differed for too long at overlapping times
     doubt: Doubt = Doubt.NONE  # why it may not have lasted so long
+    late: int = 0  # for how long of it that was certainly too long, ms
 
 
 def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], memberships: Memberships) -> list[Statement]:
@@ -78,16 +79,18 @@ def disagreements(said: Sequence[Statement], *, settings: Settings, order: Order
     found = []
     for difference in _together(possible):
         doubt = Doubt.NONE
-        if not _any_then(proven, difference):
+        known = _then(proven, difference)
+        if not known:
             doubt |= Doubt.EVIDENCE
-        if not _any_then(long, difference):
+        if not _then(long, difference):
             doubt |= Doubt.SKEW
-        found.append(replace(difference, doubt=doubt))
+        too_long = min((one.since + settings.rounds for one in known), default=difference.until)
+        found.append(replace(difference, doubt=doubt, late=max(difference.until - too_long, 0)))
     return found
 
 
-def _any_then(others: Sequence[Difference], difference: Difference) -> bool:
-    return any(one.since <= difference.until and difference.since <= one.until for one in others)
+def _then(others: Sequence[Difference], difference: Difference) -> list[Difference]:
+    return [one for one in others if one.since <= difference.until and difference.since <= one.until]
 
 
 def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:

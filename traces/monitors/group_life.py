@@ -22,6 +22,7 @@ from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .memberships import Membership, Memberships
 from .notes import DOUBTFUL, VIOLATED
+from .processes import more_than_once
 from .runs import Run, Told, told_by
 from .standstills import Standstills, within
 
@@ -61,25 +62,31 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             unseen = not context.evidence & _BROKERS and not is_fast
         elif row["claim"] == _OVERLAPS:
             both = (names.actors[row["actor"]], names.actors[row["other"]])
-            keep[at] = row["value"] > settings.new_topic * group.routes_learnt(slot, since, until, both)
-            keep[at] &= row["value"] - group.stood_still(both, since, until) > row["expected"]
+            learnt = group.routes_learnt(slot, since, until, both)
+            row["late"] -= group.stood_still(both, since, until)
+            row["late"] = min(row["late"], row["value"] - settings.new_topic * learnt)
+            keep[at] = row["late"] > 0
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
         elif row["claim"] == _OWNERS:
             # PL-23: what is still to be done of a queue that was dropped is done when the process goes on.
             still = group.stood_still([names.actors[row["actor"]]], since, until)
             keep[at] = still == 0 or until - since - still > settings.rounds
         else:
-            keep[at] = group.wants(slot, since, until) and group.lived(slot, since, until)
+            had_time = group.had_time(slot, since, until)
+            keep[at] = group.wants(slot, since, until) and had_time > 0
             if row["claim"] == _OWNED:
                 takers = [names.actors[row["actor"]]] if row["actor"] >= 0 else []
                 delay = group.held_up(since, until) + group.stood_still(takers, since, until)
                 learnt = group.routes_learnt(slot, since, until)
                 delay += learnt * settings.new_topic - settings.rounds if learnt else 0
-                keep[at] &= row["value"] - delay > row["expected"]
+                delay += settings.silent_death * group.has_old_connections(slot, since, until)
+                row["late"] -= delay
+                keep[at] &= row["late"] > 0
+            row["late"] = min(row["late"], had_time)
             unseen = not context.evidence & _SIGNS
             if row["claim"] == _OWNED and not context.evidence & _BROKERS:
                 # RB-4, RB-20: whether a broker was away, and who it knew when it was back, was not recorded.
-                is_long = row["value"] - delay - settings.heartbeat > row["expected"]
+                is_long = row["late"] > settings.heartbeat
                 unseen |= not is_long or not group.divides(slot, since, until)
         if keep[at] and unseen:
             counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
@@ -103,13 +110,14 @@ class _Groups:
         self._broker_starts = [event["time"] for event in context.events if event["kind"] == Kind.BROKER_START]
         self._broker_starts += [until for _, _, until in self._still.of_brokers]
 
-    def lived(self, slot: Slot, since: int, until: int) -> bool:
-        """Whether some client of a group lived long enough in a period to take a queue; yes where nobody would know.
+    def had_time(self, slot: Slot, since: int, until: int) -> int:
+        """For how long of a period some client of a group had lived long enough to have taken a queue, ms.
 
-        The queues of a broadcasting member are its own: nobody else can take them.
+        All of it where nobody would know. The queues of a broadcasting member are its own: nobody else can take them.
         """
         if not self._recorded:
-            return True
+            return until - since
+        longest, back = 0, self._back(slot, since, until)
         for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
             if slot.client and self._names.member(membership.actor) != Actor(slot.client, slot.member):
                 continue
@@ -118,8 +126,8 @@ class _Groups:
                 min(self._memberships.until(membership, certain=True), until),
             )
             if end - begin > self._settings.rounds:
-                return True
-        return False
+                longest = max(longest, until - max(begin, back) - self._settings.rounds)
+        return longest
 
     def _knows(self, membership: Membership, topic: str) -> int:
         """ST-3: from when on a member knows the route of a topic, as far as that was recorded.
@@ -146,21 +154,30 @@ class _Groups:
         ]
         if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
             return False
-        # The queue may have come back with its broker: what counts is the time since a pass has seen it again.
-        queue = f"{slot.broker}:{slot.queue}"
-        passes = [
+        back = self._back(slot, since, until)
+        there = back == since or until - back > self._settings.rounds
+        return there and (bool(self._passes(slot, since, until)) or self._is_in_route(slot, since, until))
+
+    def _passes(self, slot: Slot, since: int, until: int) -> list[Run]:
+        """Passes over the topic of a queue in a period, of which it is known what they saw."""
+        return [
             run
             for run in self._told.of(slot.group, Kind.REBALANCE)
             if run.topic == slot.topic and run.queues is not None and since <= run.last and run.first <= until
         ]
+
+    def _back(self, slot: Slot, since: int, until: int) -> int:
+        """From when on a queue was there: the time of the pass that saw it again, if it came back with its broker."""
+        queue = f"{slot.broker}:{slot.queue}"
+        passes = self._passes(slot, since, until)
         without = max(
             (run.last for run in passes if queue not in (run.queues or ()) and run.last <= until), default=since
         )
-        again = min(
+        if without == since:
+            return since
+        return min(
             (run.first for run in passes if queue in (run.queues or ()) and run.first > without), default=without
         )
-        there = without == since or until - again > self._settings.rounds
-        return there and (bool(passes) or self._is_in_route(slot, since, until))
 
     def _is_in_route(self, slot: Slot, since: int, until: int) -> bool:
         """ST-3: whether the name server told of a queue for so long that all know it; yes if nobody recorded it."""
@@ -203,6 +220,19 @@ class _Groups:
         still = within(((begin, end) for _, begin, end in self._still.of_brokers), since, until)
         began = any(since - self._settings.rounds <= start <= until for start in self._broker_starts)
         return still + (self._settings.heartbeat if began else 0)
+
+    def has_old_connections(self, slot: Slot, since: int, until: int) -> bool:
+        """ST-6: whether a pass over a topic was told a client twice that was one process only.
+
+        A broker lists each connection of a client, also one that nobody uses any more, until it finds it dead.
+        """
+        alive: dict[str, set[Actor]] = {}
+        for membership in self._memberships.of(slot.group):
+            if membership.first <= until and membership.last >= since:
+                alive.setdefault(membership.actor.name, set()).add(membership.actor)
+        return any(
+            len(alive.get(name, ())) <= 1 for run in self._passes(slot, since, until) for name in more_than_once(run)
+        )
 
     def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
         """For how long of a period one of some processes stood still, and knew of nothing."""

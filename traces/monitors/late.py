@@ -50,6 +50,7 @@ def late_rows(
         died = one.owned and around.ended(int(row["actor"]), since, min(until, since + limit + down))
         if not died and until - since - down > limit:
             kept.append(at)
+            row["late"] = until - since - down - limit
             row["doubt"] = around.doubt(one, int(row["actor"]), since, limit)
             if (
                 one.reason in (Reason.NO_PULLS, Reason.NOT_POLLED)

@@ -42,6 +42,7 @@ class Notebook:
         value: int = 0,
         expected: int = 0,
         until: int = 0,
+        late: int = 0,
         doubt: Doubt = Doubt.NONE,
     ) -> None:
         """Note a violation.
@@ -56,6 +57,7 @@ class Notebook:
             value: what was seen.
             expected: what should have been seen.
             until: end of a range of offsets, excluded.
+            late: for how long it had been too late by ``time``, ms.
             doubt: why it may be none.
         """
         code = CODE[claim]
@@ -78,6 +80,7 @@ class Notebook:
                     -1 if other is None else self.names.actor(other),
                     value,
                     expected,
+                    late,
                 )
             )
 

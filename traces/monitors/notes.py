@@ -172,6 +172,7 @@ def _clear(row: Any, claim: int, slot: int, time: int) -> None:
     row.other = -1
     row.value = 0
     row.expected = 0
+    row.late = 0
 
 
 def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool) -> Any:

@@ -292,7 +292,7 @@ def _end_window(t: Any, q: int, now: int) -> None:
         return
     row = t.rows[t.used[0]]
     t.used[0] += 1
-    row.claim, row.note, row.cause, row.doubt, row.origin = terms.claim, Note.UNPULLED, 0, 0, 0
+    row.claim, row.note, row.cause, row.doubt, row.origin, row.late = terms.claim, Note.UNPULLED, 0, 0, 0, 0
     row.slot, row.since, row.time, row.actor, row.other = q, queue.since, now, queue.owner, -1
     row.offset, row.until, row.value, row.expected = queue.start, -1, terms.duty, t.marks[q, _STORED]
 
@@ -341,7 +341,7 @@ def _stop(t: Any, q: int, d: int, now: int) -> None:
     if clock.since != NEVER and now - clock.since > duty.within:
         row = t.rows[t.used[0]]
         t.used[0] += 1
-        row.claim, row.note, row.cause, row.doubt, row.origin = duty.claim, 0, 0, 0, 0
+        row.claim, row.note, row.cause, row.doubt, row.origin, row.late = duty.claim, 0, 0, 0, 0, 0
         row.slot, row.since, row.time = q, clock.since, now
         row.actor, row.other, row.offset = t.queues[q].owner, -1, clock.target
         if duty.blocked >= 0:

@@ -264,7 +264,7 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
         doubt |= Doubt.EVIDENCE
     row = s.rows[finding(s, _OVERLAPS, VIOLATION, doubt, q, until)]
     row.since, row.actor, row.other = new.since, new.actor, old.actor
-    row.value, row.expected = length, terms.rounds
+    row.value, row.expected, row.late = length, terms.rounds, length - terms.rounds
 
 
 @part
@@ -293,7 +293,7 @@ def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
         doubt |= Doubt.SKEW
     row = s.rows[finding(s, _OWNED, VIOLATION, doubt, q, time)]
     row.since, row.actor, row.other = slot.unowned, actor, last
-    row.value, row.expected = time - slot.unowned, limit
+    row.value, row.expected, row.late = time - slot.unowned, limit, time - slot.unowned - limit
 
 
 @part

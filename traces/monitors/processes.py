@@ -93,7 +93,7 @@ def _doubled_ids(group: str, told: Told, clashes: set[str], notebook: Notebook) 
         if run.members is None:
             continue
         doubled = seen.setdefault((run.actor, run.topic), {})
-        now = _more_than_once(run)
+        now = more_than_once(run)
         for id in sorted(doubled.keys() - now.keys()):
             note(id, doubled.pop(id), True)
         for id, times in sorted(now.items()):
@@ -117,7 +117,8 @@ def _doubled_ids(group: str, told: Told, clashes: set[str], notebook: Notebook) 
         )
 
 
-def _more_than_once(run: Run) -> dict[str, int]:
+def more_than_once(run: Run) -> dict[str, int]:
+    """The ids that a list of members has more than once, and how often."""
     members = run.members or ()
     if len(set(members)) == len(members):
         return {}

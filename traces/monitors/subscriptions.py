@@ -103,6 +103,7 @@ def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Setti
                 actor=difference.actor,
                 other=difference.other,
                 value=unequal,
+                late=difference.late,
                 doubt=difference.doubt,
             )
 

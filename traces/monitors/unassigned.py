@@ -44,6 +44,7 @@ def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Set
                     time=until,
                     value=until - since,
                     expected=limit,
+                    late=until - since - limit,
                 )
 
 

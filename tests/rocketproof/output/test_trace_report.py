@@ -9,6 +9,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import jsonschema
+import pytest
 
 from rocketproof.output.annotations import workflow_commands
 from rocketproof.output.console import SafeConsole
@@ -16,11 +17,12 @@ from rocketproof.output.junit import as_junit
 from rocketproof.output.row import ReportRow, RowStatus
 from rocketproof.output.sarif import as_sarif
 from rocketproof.output.trace_files import LOCATED, as_json, report_rows
-from rocketproof.output.trace_report import print_result
+from rocketproof.output.trace_report import folder_of, print_result
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.explain.source_lines import Place
 from rocketproof.traces.explain.story import Story
 from rocketproof.traces.io import Problems
 
@@ -77,7 +79,7 @@ def test_the_table_has_a_line_for_each_claim() -> None:
 def test_around_the_table_is_what_was_read_and_what_came_out() -> None:
     lines = printed(*troubled())
     assert lines[:4] == [
-        "2 files: 12,345 events, 2026-03-01 12:00:00.000 – 2026-03-01 12:30:00.000 UTC (30 min), recorded by "
+        "2 files of day: 12,345 events, 2026-03-01 12:00:00.000 – 2026-03-01 12:30:00.000 UTC (30 min), recorded by "
         "listener hook of <billing>",
         "1 problem of reading:",
         "  day/a.jsonl:17: damaged line: the line is no JSON: Expecting value at column 1",
@@ -97,6 +99,26 @@ def test_around_the_table_is_what_was_read_and_what_came_out() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("files", "folder"),
+    [
+        (("day/a.jsonl", "day/deep/b.jsonl"), "day"),
+        (("/day/a.jsonl", "/day/b.jsonl"), "/day"),
+        (("a.jsonl", "b.jsonl"), ""),
+        (("/day/a.jsonl", "b.jsonl"), ""),
+        (("day/a.jsonl",), ""),
+    ],
+)
+def test_files_are_named_by_their_paths_in_the_folder_that_has_them_all(files: tuple[str, ...], folder: str) -> None:
+    assert folder_of(files) == folder
+    assert Place("day/deep/b.jsonl", 7, "line").within("day") == "deep/b.jsonl:7"
+    assert Place("night/b.jsonl", 7, "line").within("day") == "night/b.jsonl:7"
+
+
+def test_an_event_that_no_file_has_has_no_place() -> None:
+    assert Place("day/a.jsonl", 0, "event").within("day") == "concluded from other events"
+
+
 def test_a_story_is_told_with_its_source_lines() -> None:
     check, told = troubled(flood=10)
     lines = printed(check, [told[0], replace(told[0], certainty="it rests on two clocks", left_out=0)])
@@ -108,8 +130,8 @@ def test_a_story_is_told_with_its_source_lines() -> None:
         "  VIOLATED  1 judged, 1 violated",
         "",
         "  The stored offset of Orders@broker-a:1 went back from 1720 to 1200, for no known reason",
-        "    12:18:00.000 10.0.0.1@4711 stores offset 1720 of Orders@broker-a:1 (periodic)  day/a.jsonl:9001",
-        "    12:20:00.000 10.0.0.2@4711 stores offset 1200 of Orders@broker-a:1 (periodic)  day/b.parquet row 8,877",
+        "    12:18:00.000 10.0.0.1@4711 stores offset 1720 of Orders@broker-a:1 (periodic)  a.jsonl:9001",
+        "    12:20:00.000 10.0.0.2@4711 stores offset 1200 of Orders@broker-a:1 (periodic)  b.parquet row 8,877",
         "    … and 7 more events",
         "",
         "  The stored offset of Orders@broker-a:1 went back from 1720 to 1200, for no known reason "

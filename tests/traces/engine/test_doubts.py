@@ -23,7 +23,7 @@ ONE, TWO = "one", "two"
 CLIENTS, BROKERS = ALL_KINDS & ~evidence_mask(OF_BROKERS), ALL_KINDS & ~evidence_mask(OF_CLIENTS)
 
 
-def found(claim: str, value: int = 0, *, other: str = "") -> tuple[Outcome, Names]:
+def found(claim: str, value: int = 0, *, other: str = "", late: int = 0) -> tuple[Outcome, Names]:
     """One finding of a claim about queue 0 of broker-a: what ``one`` did from 100 to 200."""
     names = Names()
     slot = names.slot(Slot("orders", "order", "broker-a", 0))
@@ -33,6 +33,7 @@ def found(claim: str, value: int = 0, *, other: str = "") -> tuple[Outcome, Name
     outcome = nothing(1)
     rows = np.zeros(1, ROW)
     rows["claim"], rows["value"], rows["since"], rows["time"] = CODE[claim], value, 100, 200
+    rows["late"] = late
     rows["slot"], rows["actor"], rows["other"] = slot, actor, names.actor(Actor(other)) if other else -1
     outcome.violated[CODE[claim]] = 1
     return Outcome(**{**vars_of(outcome), "rows": rows}), names
@@ -49,11 +50,18 @@ def gap(who: str, since: int, until: int) -> Hole:
     return Hole(since=since, until=until, recorder=who, why="gap", **where)
 
 
-def doubts(claim: str, value: int, *holes: Hole) -> tuple[int, Hole | None]:
-    outcome, names = found(claim, value)
+def doubts(claim: str, value: int, *holes: Hole, late: int = 0) -> tuple[int, Hole | None]:
+    outcome, names = found(claim, value, late=late)
     coverage = Coverage(recorded=ALL_KINDS, begin=0, end=300, holes=holes)
     (row,) = doubted(outcome, names, coverage, Settings()).rows
     return int(row["doubt"]), hole_of(CLAIMS[CODE[claim]], row, names, coverage, Settings())
+
+
+@pytest.mark.parametrize("claim", ["every-queue-gets-an-owner", "every-queue-moves", "same-subscriptions"])
+def test_what_happened_when_it_was_too_late_already_explains_nothing(claim: str) -> None:
+    died = gap(ONE, 150, 160)
+    assert doubts(claim, int(Reason.NO_OWNER), died, late=50) == (Doubt.GAP, died)
+    assert doubts(claim, int(Reason.NO_OWNER), died, late=51) == (Doubt.NONE, None)
 
 
 REFUSED = "steps-follow-each-other", int(Misstep.REFUSED_FREE)

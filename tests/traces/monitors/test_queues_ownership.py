@@ -132,6 +132,7 @@ def test_who_asked_once_and_gave_no_sign_since_has_the_queue_no_more() -> None:
 def test_doubts_about_overlaps() -> None:
     assert check(LONG[:2], revoke(70_030, "one"), end=90_000).doubts(OVERLAPS) == [Doubt.SKEW]
     assert check(LONG, gap(50_000, 60_000), end=120_000).doubts(OVERLAPS) == [Doubt.GAP]
+    assert check(LONG, gap(71_000, 80_000), end=120_000).doubts(OVERLAPS) == [Doubt.NONE]
     silent = EVERYTHING - {Kind.CLIENT_CRASH}
     assert check(LONG[:2], end=120_000, evidence=silent).doubts(OVERLAPS) == [Doubt.EVIDENCE]
     assert check(LONG, end=120_000, evidence=silent).counts(OVERLAPS) == (1, 0)
@@ -258,8 +259,32 @@ def test_members_with_different_routes_may_leave_a_queue_to_each_other_until_the
     assert check(longer, old, new, end=300_000).counts(OWNED) == (1, 0)
 
 
+def test_an_old_connection_of_a_member_takes_a_share_until_the_broker_finds_it_dead() -> None:
+    # ST-6, RB-21: "two" is named once for each connection, and has the share of its first place only.
+    seen = {"queue": None, "broker": None, "queues": ["b:0", "b:1"], "members": ["two", "two"], "assigned": ["b:1"]}
+    twice = [{**event(t, Kind.REBALANCE, "two"), **seen} for t in range(25_000, 190_000, 20_000)]
+    assert check(HEARTBEATS, ORPHAN, twice, assign(189_000, "two", 0), end=300_000).broken == {}
+    assert check(HEARTBEATS, ORPHAN, twice, assign(191_000, "two", 0), end=300_000).counts(OWNED) == (1, 0)
+    # Two processes that share the id go on connecting.
+    other = [start(600, "two#1"), *(heartbeat(t, "two#1", "T=*@1") for t in range(1_000, 300_000, 30_000))]
+    clash = check(HEARTBEATS, other, ORPHAN, twice, assign(189_000, "two", 0), end=300_000)
+    assert clash.counts(OWNED) == (1, 0)
+
+
+def test_what_happened_when_it_was_too_late_already_explains_nothing() -> None:
+    def doubts(since: int, until: int) -> list[Doubt]:
+        return check(HEARTBEATS, ORPHAN, gap(since, until), end=300_000).doubts(OWNED)
+
+    assert doubts(59_000, 110_000) == [Doubt.GAP]
+    assert doubts(61_000, 110_000) == [Doubt.NONE]
+    # Nobody was there to take the queue until "two" started.
+    late = [start(40_500, "two"), *HEARTBEATS[3:]]
+    for since, doubt in ((79_000, Doubt.GAP), (82_000, Doubt.NONE)):
+        assert check(late, ORPHAN, gap(since, 110_000), end=300_000).doubts(OWNED) == [doubt]
+
+
 def test_doubts_about_owners() -> None:
-    assert check(HEARTBEATS, ORPHAN, gap(100_000, 110_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
+    assert check(HEARTBEATS, ORPHAN, gap(30_000, 40_000), end=300_000).doubts(OWNED) == [Doubt.GAP]
     assert check(HEARTBEATS, ORPHAN, assign(60_020, "two", 0), end=300_000).doubts(OWNED) == [Doubt.SKEW]
     signs = {Kind.HEARTBEAT, Kind.REBALANCE, Kind.CLIENT_START}
     assert check(ORPHAN, end=300_000, evidence=EVERYTHING - signs).doubts(OWNED) == [Doubt.EVIDENCE]
