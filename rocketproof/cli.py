@@ -36,7 +36,7 @@ PARTS = (model, traces, making, lab, pipeline)
 
 
 def _door(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         from . import __version__

@@ -17,14 +17,14 @@ EXIT_CODES = exit_codes(
 )
 
 Home = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder of the cluster; usually one of yours among the temporary files.")
+    str, typer.Option(metavar="DIR", help="Folder of the cluster; default one of yours among the temporary files.")
 ]
-Release = Annotated[str, typer.Option(metavar="VERSION", help="Of RocketMQ: 5.3.3 (usual), 5.5.0 or 4.9.8.")]
+Release = Annotated[str, typer.Option(metavar="VERSION", help="Of RocketMQ: 5.3.3 (default), 5.5.0 or 4.9.8.")]
 
 lab = typer.Typer(
     name="lab",
     rich_markup_mode=None,
-    short_help="Run RocketMQ itself, and capture what it does.",
+    short_help="Run RocketMQ itself and record what it does.",
     help="Run RocketMQ itself on this machine, capture what it does, and compare it with the model. "
     "Needs a JDK (17 or newer) and Maven." + EXIT_CODES,
 )
@@ -83,7 +83,7 @@ def status(home: Home = "") -> None:
 
 @lab.command(
     short_help="Run scenarios.",
-    help="Run scenarios, each in a cluster of its own, and compare what happens with what must." + EXIT_CODES,
+    help="Run scenarios, each in its own cluster, and compare what happens with what must happen." + EXIT_CODES,
     epilog="Example: rocketproof lab run kill-9-mid-batch --out runs",
 )
 def run(

@@ -1,4 +1,4 @@
-"""``rocketproof lab run`` and ``lab scenarios``: play scenarios on real clusters, and compare with what is expected."""
+"""``rocketproof lab run`` and ``lab scenarios``: play scenarios on real clusters and compare the results."""
 
 from __future__ import annotations
 

@@ -13,45 +13,46 @@ making = typer.Typer(rich_markup_mode=None)
 
 @making.command(
     short_help="Make a trace of a simulated cluster.",
-    help="Make a trace of any size of a simulated cluster, correct or with a known bug, and the truth about it.",
+    help="Make a trace of any size from a simulated cluster, correct or with a known bug, and write down the truth "
+    "about it.",
     epilog="Example: rocketproof simulate --messages 1e6 --consumers 8 --mutant B1 --out run",
 )
 def simulate(
     out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
     messages: Annotated[
-        str | None, typer.Option(metavar="N", help="Messages produced, such as 1e6; usually 100,000.")
+        str | None, typer.Option(metavar="N", help="Messages produced, such as 1e6; default 100,000.")
     ] = None,
-    consumers: Annotated[int | None, typer.Option(metavar="N", help="Clients of the group; usually 4.")] = None,
-    queues: Annotated[int | None, typer.Option(metavar="N", help="Queues of each topic; usually 16.")] = None,
-    topics: Annotated[int | None, typer.Option(metavar="N", help="Topics of the group; usually 1.")] = None,
-    brokers: Annotated[int | None, typer.Option(metavar="N", help="Brokers; usually 2.")] = None,
+    consumers: Annotated[int | None, typer.Option(metavar="N", help="Clients of the group; default 4.")] = None,
+    queues: Annotated[int | None, typer.Option(metavar="N", help="Queues of each topic; default 16.")] = None,
+    topics: Annotated[int | None, typer.Option(metavar="N", help="Topics of the group; default 1.")] = None,
+    brokers: Annotated[int | None, typer.Option(metavar="N", help="Brokers; default 2.")] = None,
     group_kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="concurrently (usual), orderly or broadcasting.")
+        str | None, typer.Option(metavar="KIND", help="concurrently (default), orderly or broadcasting.")
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="How queues are shared: AVG (usual), AVG_BY_CIRCLE, CONSISTENT_HASH."),
+        typer.Option(metavar="NAME", help="How queues are shared: AVG (default), AVG_BY_CIRCLE, CONSISTENT_HASH."),
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="N", help="Messages a second at most; usually 5,000.")] = None,
+    rate: Annotated[str | None, typer.Option(metavar="N", help="Messages a second at most; default 5,000.")] = None,
     duration: Annotated[
         str | None, typer.Option(metavar="TIME", help="How long messages are produced, such as 2h, at whatever rate.")
     ] = None,
     failure_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="First deliveries that fail; usually 0.01.")
+        float | None, typer.Option(metavar="SHARE", help="First deliveries that fail; default 0.01.")
     ] = None,
     retry_failure_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Later deliveries that fail; usually 0.4.")
+        float | None, typer.Option(metavar="SHARE", help="Later deliveries that fail; default 0.4.")
     ] = None,
     refusal_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; usually 0.05.")
+        float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; default 0.05.")
     ] = None,
     filtered_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Messages nobody asks for; usually none.")
+        float | None, typer.Option(metavar="SHARE", help="Messages nobody asks for; default none.")
     ] = None,
     max_attempts: Annotated[
         int | None, typer.Option(metavar="N", help="maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")
     ] = None,
-    churn: Annotated[int | None, typer.Option(metavar="N", help="How often a client leaves, dies or comes.")] = None,
+    churn: Annotated[int | None, typer.Option(metavar="N", help="How often a client leaves, dies or joins.")] = None,
     broker_restarts: Annotated[int | None, typer.Option(metavar="N", help="How often a broker dies.")] = None,
     resets: Annotated[int | None, typer.Option(metavar="N", help="How often an operator resets an offset.")] = None,
     corrections: Annotated[
@@ -59,17 +60,17 @@ def simulate(
     ] = None,
     timeouts: Annotated[int | None, typer.Option(metavar="N", help="Listener calls that take too long.")] = None,
     consume_timeout: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long is too long; usually 60s.")
+        str | None, typer.Option(metavar="TIME", help="How long is too long; default 60s.")
     ] = None,
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="A known bug of the cluster, see --list.")] = None,
     mutant_places: Annotated[
-        int | None, typer.Option(metavar="N", help="At how many places it strikes; usually 3.")
+        int | None, typer.Option(metavar="N", help="At how many places it strikes; 3 by default.")
     ] = None,
     delays: Annotated[
         str | None, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, such as '1s 5s 10s'.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="What all chances follow from.")] = None,
-    format_: Annotated[str | None, typer.Option("--format", metavar="NAME", help="parquet (usual) or jsonl.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all random choices.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", metavar="NAME", help="parquet (default) or jsonl.")] = None,
     keys: Annotated[bool, typer.Option("--keys", help="Write the unique keys of messages as text too.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
 ) -> None:
@@ -95,7 +96,7 @@ def record(
     ] = "consumption",
     set_: Constants = None,
     steps: Annotated[int, typer.Option(metavar="N", min=1, help="Length of a random run.")] = 100,
-    seed: Annotated[int, typer.Option(metavar="N", help="What its chances follow from.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of its random choices.")] = 0,
     mutant: Annotated[
         str, typer.Option(metavar="ID", help="Record the shortest counterexample of this known bug instead.")
     ] = "",

@@ -39,12 +39,12 @@ def verify(
         str,
         typer.Option(
             metavar="NAME",
-            help="What is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
+            help="Only what is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
         ),
     ] = "",
     module: Annotated[
         str,
-        typer.Option(metavar="MODULE", help="Check the CLAIMS of a module of your own, about machines of your own."),
+        typer.Option(metavar="MODULE", help="Check the CLAIMS of your own module, about your own machines."),
     ] = "",
     set_: Constants = None,
     where: Annotated[
@@ -75,13 +75,16 @@ def verify(
         ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Searches at a time, each in a process; 0 is one for each core.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="How many searches run at a time, each in its own process; 0 for one per core."
+        ),
     ] = 0,
     on_disk: Annotated[
         str,
         typer.Option(
             metavar="FOLDER",
-            help="Keep the states of searches there instead of in memory; a search that was interrupted goes on.",
+            help="Keep the states of searches there instead of in memory; an interrupted search continues.",
         ),
     ] = "",
     master: Master = "",
@@ -92,7 +95,10 @@ def verify(
         ),
     ] = "",
     fail_on: Annotated[
-        str, typer.Option(metavar="LEVEL", help="With a deployment: fail on error (usual), warning or note, and above.")
+        str,
+        typer.Option(
+            metavar="LEVEL", help="With a deployment: fail on this level and above: error (default), warning or note."
+        ),
     ] = "",
     json: Json = "",
     junit: Junit = "",
@@ -112,14 +118,14 @@ def verify(
             metavar="STEP", help="Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."
         ),
     ] = None,
-    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every row that has one.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Tell stories without what each step changes.")] = False,
+    stories: Annotated[bool, typer.Option("--stories", help="Print the story of every row that has one.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print stories without what each step changes.")] = False,
     picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the run of the first story, as SVG.")] = "",
     glossary: Annotated[
-        bool, typer.Option("--glossary", help="Explain the names and the rules that the stories are about.")
+        bool, typer.Option("--glossary", help="Explain the names and rules that the stories mention.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print every row, also of many; usually each guarantee once.")
+        bool, typer.Option("--verbose", "-v", help="Print every row; by default each guarantee has one line.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
     search: Annotated[
@@ -127,11 +133,11 @@ def verify(
         typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking."),
     ] = None,
     strategy: Annotated[
-        str, typer.Option(metavar="MODULE:FUNCTION", help="Check an allocation strategy of your own, in Python.")
+        str, typer.Option(metavar="MODULE:FUNCTION", help="Check your own allocation strategy, a Python function.")
     ] = "",
     strategy_command: Annotated[
         str,
-        typer.Option(metavar="COMMAND", help="Check a strategy that a program of your own answers, a JSON line each."),
+        typer.Option(metavar="COMMAND", help="Check your own strategy, a program that answers JSON lines."),
     ] = "",
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
@@ -175,8 +181,8 @@ def verify(
 
 
 @model.command(
-    short_help="Put known bugs into the model: which property notices?",
-    help="Put known bugs of RocketMQ into the model, all of them or those named, and see which property notices each."
+    short_help="Put known bugs into the model and see which property catches each.",
+    help="Put known bugs of RocketMQ into the model, all or those named, and see which property catches each."
     + MUTANT_EXIT_CODES,
     epilog="Example: rocketproof mutants A9",
 )
@@ -186,11 +192,11 @@ def mutants(
         typer.Argument(metavar="ID", show_default=False, help="Ids of known bugs, as --list shows them, or a letter."),
     ] = None,
     matrix: Annotated[
-        bool, typer.Option("--matrix", help="Ask all other properties and engines too: the kill matrix.")
+        bool, typer.Option("--matrix", help="Try all other properties and engines too: the kill matrix.")
     ] = False,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="As for verify; usually states=30000000 for each search."),
+        typer.Option(metavar="NAME=VALUE", help="As for verify; default states=30000000 for each search."),
     ] = None,
     json: Json = "",
     junit: Junit = "",
@@ -198,25 +204,27 @@ def mutants(
         str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
     ] = "",
     picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the first counterexample, as SVG.")] = "",
-    stories: Annotated[bool, typer.Option("--stories", help="Tell the story of every counterexample.")] = False,
+    stories: Annotated[bool, typer.Option("--stories", help="Print the story of every counterexample.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
     generated: Annotated[
-        bool, typer.Option("--generated", help="Try every small change of the model's texts, not the known bugs.")
+        bool, typer.Option("--generated", help="Try small changes of the model's own rules instead of the known bugs.")
     ] = False,
     part: Annotated[
-        str, typer.Option(metavar="PART", help="With --generated: of one part, such as orderly_lock.")
+        str, typer.Option(metavar="PART", help="With --generated: only this part, such as orderly_lock.")
     ] = "",
     jobs: Annotated[int, typer.Option(metavar="N", min=1, help="With --generated: processes.")] = 1,
     sample: Annotated[
-        int | None, typer.Option(metavar="N", help="With --generated: so many, chosen by part and kind.")
+        int | None,
+        typer.Option(metavar="N", help="With --generated: a sample of this size, stratified by part and kind."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", help="With --sample: which ones.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="S", help="With --sample: the seed of the choice.")] = 0,
     at_least: Annotated[
-        float | None, typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if so many are killed.")
+        float | None,
+        typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if at least this share is killed."),
     ] = None,
     html: Annotated[str, typer.Option(metavar="FILE|-", help="With --generated: write the report as a page.")] = "",
     keep: Annotated[
-        str, typer.Option(metavar="FILE", help="With --generated: keep what is known in FILE, and go on from it.")
+        str, typer.Option(metavar="FILE", help="With --generated: keep results in FILE, and continue from it.")
     ] = "",
 ) -> None:
     """Try what was asked for, and leave with its exit code."""
@@ -295,9 +303,10 @@ def explore(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE…", help="A further configuration in the page, as in 'messages=1 crashes=2'."),
     ] = None,
-    out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; usually NAME.html.")] = "",
+    out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; NAME.html by default.")] = "",
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve the page on this machine instead, also for other constants.")
+        bool,
+        typer.Option("--serve", help="Serve the page on this machine instead; other constants can be chosen there."),
     ] = False,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Where to serve; 0 is any free port.")] = 0,
 ) -> None:

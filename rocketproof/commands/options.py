@@ -9,7 +9,7 @@ import typer
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH", show_default=False, help="Files and folders that are one trace together."),
+    typer.Argument(metavar="PATH", show_default=False, help="Files and folders that together form one trace."),
 ]
 Constants = Annotated[
     list[str] | None,
@@ -19,23 +19,23 @@ Terms = Annotated[
     str, typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers, delay levels and maxima.")
 ]
 Slack = Annotated[
-    str, typer.Option(metavar="TIME", help="How far records may be apart from what they tell, such as 50ms.")
+    str, typer.Option(metavar="TIME", help="How far in time a record may be from what it describes, such as 50ms.")
 ]
-Master = Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; usually local[*].")]
+Master = Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; default local[*].")]
 Skew = Annotated[
-    str, typer.Option(metavar="TIME", help="How far clocks of different machines may be apart, such as 50ms or 2s.")
+    str, typer.Option(metavar="TIME", help="How far apart the clocks of different machines may be, such as 50ms or 2s.")
 ]
 Delays = Annotated[
-    str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, where the trace does not say it.")
+    str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, if the trace does not say.")
 ]
-Zone = Annotated[str, typer.Option(metavar="ZONE", help="Of times in logs, such as UTC, +08:00 or Europe/Berlin.")]
+Zone = Annotated[str, typer.Option(metavar="ZONE", help="Time zone of logs, such as UTC, +08:00 or Europe/Berlin.")]
 Importing = Annotated[
     list[str] | None,
-    typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client, broker; repeatable."),
+    typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client or broker; repeatable."),
 ]
-Stories = Annotated[int, typer.Option(metavar="N", min=0, help="Violations of each claim that are told.")]
+Stories = Annotated[int, typer.Option(metavar="N", min=0, help="How many findings of each claim to explain.")]
 EveryClaim = Annotated[bool, typer.Option("--all", help="Print a line for each claim.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first line or file that cannot be read.")]
 Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON; - for standard output.")]
 Junit = Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answer as JUnit XML.")]
 
@@ -51,7 +51,7 @@ class Annotations(enum.StrEnum):
 
 def exit_codes(*meanings: str, wrong_usage: str = "wrong usage or input") -> str:
     """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is of one it never has."""
-    told = [*meanings, wrong_usage, "a defect of rocketproof itself, told by a traceback"]
+    told = [*meanings, wrong_usage, "a defect in rocketproof itself; a traceback is shown"]
     return "\n\n\b\nExit codes:\n" + "".join(f"  {code}  {what}\n" for code, what in enumerate(told) if what)
 
 

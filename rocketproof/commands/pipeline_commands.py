@@ -33,9 +33,9 @@ Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", 
 pipeline = typer.Typer(
     name="pipeline",
     rich_markup_mode=None,
-    short_help="Ingest recordings into a trace table, mine it, report.",
-    help="Ingest recordings into a trace table with Spark, hour after hour or as they come, mine the table, and report "
-    "what was found." + EXIT_CODES,
+    short_help="Ingest recordings into a trace table, mine it and report.",
+    help="Ingest recordings into a trace table with Spark, hour by hour or as they arrive, mine the table, and "
+    "report what was found." + EXIT_CODES,
 )
 
 
@@ -91,7 +91,7 @@ def ingest(
 
 
 @pipeline.command(
-    short_help="Hold every cluster of a trace table against all claims.",
+    short_help="Check every cluster of a trace table against all claims.",
     help="Hold every cluster of a trace table against all claims, and publish what is found as tables of a run. Only "
     "clusters with something new are mined." + EXIT_CODES,
     epilog="Example: rocketproof pipeline mine /lake/rocketmq --since 2026-11-22",
@@ -133,7 +133,7 @@ def mine(
 
 
 @pipeline.command(
-    short_help="Tell what a run of mining has found.",
+    short_help="Report what a mining run has found.",
     help="Tell what a run of mining has found: of one cluster as 'check' does, of several each in a line." + EXIT_CODES,
     epilog="Example: rocketproof pipeline report /lake/rocketmq --cluster prod --report incident",
 )
@@ -141,7 +141,7 @@ def report(
     table: TableOfAny,
     work: Work = "",
     cluster: Annotated[str, typer.Option(metavar="NAME", help="Only of this cluster.")] = "",
-    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; usually the last one.")] = "",
+    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; default the last one.")] = "",
     stories: Stories = 3,
     every: EveryClaim = False,
     report: Annotated[
@@ -170,7 +170,7 @@ def report(
 
 
 @pipeline.command(
-    short_help="Copy what a trace table has into tables of a catalog.",
+    short_help="Copy the contents of a trace table into tables of a catalog.",
     help="Copy what a trace table has, and what its last run has found, into tables of a catalog of Spark, in Iceberg, "
     "Delta or another format. What is there already is not copied again." + EXIT_CODES,
     epilog="Example: rocketproof pipeline copy /lake/rocketmq lake.rocketmq --format iceberg",
@@ -182,7 +182,7 @@ def copy(
         typer.Argument(metavar="SCHEMA", show_default=False, help="Schema of a catalog, such as lake.rocketmq."),
     ],
     format: Annotated[
-        str, typer.Option(metavar="NAME", help="Of new tables, such as iceberg; usually what the catalog takes.")
+        str, typer.Option(metavar="NAME", help="Of new tables, such as iceberg; default what the catalog takes.")
     ] = "",
     master: Master = "",
     conf: Conf = None,
@@ -195,7 +195,7 @@ def copy(
 
 
 @pipeline.command(
-    short_help="Ingest, mine and tell what arrives, as a stream.",
+    short_help="Ingest, mine and report what arrives, as a stream.",
     help="Watch folders into which recordings come, or a source of Spark such as Kafka: what arrives is ingested and "
     "mined, and each finding is told once, or that it is otherwise now. Ctrl-C and SIGTERM end it; it goes on where it "
     "was." + EXIT_CODES,
@@ -228,7 +228,7 @@ def watch(
     to_option: Annotated[
         list[str] | None, typer.Option("--to-option", metavar="NAME=VALUE", help="Of that sink; repeatable.")
     ] = None,
-    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="Of the stream; usually in the table.")] = "",
+    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="Of the stream; default in the table.")] = "",
     keep_runs: Annotated[int, typer.Option(metavar="N", min=6, help="Older runs are taken away.")] = 100,
     zone: Zone = "",
     import_: Importing = None,

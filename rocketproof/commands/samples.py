@@ -1,4 +1,4 @@
-"""``rocketproof samples``: check the traces of real runs that come with the kit, and compare with what is expected."""
+"""``rocketproof samples``: check the traces of real runs that come with the kit, and compare the results."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ CONFORM_EXIT_CODES = exit_codes(
 
 DIAGNOSE_EXIT_CODES = exit_codes(
     "nothing is wrong: no claim is violated, and the model allows every event",
-    "something is wrong; known bugs that explain it are named, if there are any",
-    "it cannot be told: too little was recorded, or Ctrl-C",
+    "something is wrong; known bugs that explain it are named, if any",
+    "undecided: too little was recorded, or Ctrl-C",
 )
 
 REPRODUCE_EXIT_CODES = exit_codes(
-    "the run, and what reproduces it, is written",
+    "the run and what reproduces it were written",
     "",
     "Ctrl-C",
     wrong_usage="wrong usage or input, nothing to reproduce, or no run of the model shows it",
@@ -54,7 +54,7 @@ REPRODUCE_EXIT_CODES = exit_codes(
 COLLECT_EXIT_CODES = exit_codes(
     "all that was asked for is in the folder",
     "",
-    "there is more: a limit was reached, a broker gave nothing, or Ctrl-C; run the same again",
+    "there is more: a limit was reached, a broker did not answer, or Ctrl-C; run the same command again",
     wrong_usage="wrong usage, or the cluster does not answer or refuses",
 )
 
@@ -72,7 +72,7 @@ def _settle(context: typer.Context) -> bool:
 
 @traces.command(
     short_help="Check recorded traces.",
-    help="Hold recorded traces against what RocketMQ promises: logs, message traces, or the kit's own format."
+    help="Check recorded traces against what RocketMQ promises: logs, message traces, or the kit's own format."
     + CHECK_EXIT_CODES,
     epilog="Example: rocketproof check trace.jsonl --message 7F0000010A3E18B4AAC2464BCE59001F",
 )
@@ -83,41 +83,44 @@ def check(
     master: Master = "",
     property_: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="ID", help="Only this claim counts, see --list; repeatable."),
+        typer.Option("--property", metavar="ID", help="Count only this claim (see --list); repeatable."),
     ] = None,
     message: Annotated[
         str, typer.Option(metavar="KEY", help="What happened to this message? Its unique key or message id.")
     ] = "",
     queue: Annotated[
-        str, typer.Option(metavar="NAME", help="Only findings of queues called so: topic@broker:id, or a part of it.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Show only findings of queues with this name: topic@broker:id, or a part of it."
+        ),
     ] = "",
     skew: Skew = "50ms",
     delays: Delays = "",
     config: Terms = "",
     format_: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="Form of the files; auto looks at what is in them.")
+        str, typer.Option("--format", metavar="NAME", help="Format of the files; auto detects it from their content.")
     ] = "auto",
     zone: Zone = "",
     import_: Importing = None,
     died: Annotated[
         list[str] | None,
-        typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed then; repeatable."),
+        typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed at that time; repeatable."),
     ] = None,
     strict: Strict = False,
     memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Room for packed events and what monitors keep, such as 4GiB.")
+        str, typer.Option(metavar="SIZE", help="Memory for packed events and monitors, such as 4GiB.")
     ] = "4GiB",
     stories: Stories = 3,
     every: EveryClaim = False,
     report: Annotated[
-        str, typer.Option(metavar="DIR", help="Write a report to look at, and tables of all findings, to a folder.")
+        str, typer.Option(metavar="DIR", help="Write an HTML report and tables of all findings to a folder.")
     ] = "",
     json: Json = "",
     junit: Junit = "",
     sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
     annotations: Annotated[
         Annotations | None,
-        typer.Option(metavar="github", help="Print what is violated as GitHub annotations."),
+        typer.Option(metavar="github", help="Print violations as GitHub annotations."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
 ) -> None:
@@ -157,7 +160,7 @@ def check(
 
 @traces.command(
     short_help="Check the traces of real runs that come with the kit.",
-    help="Check the traces of real runs of RocketMQ that come with the kit, and compare with what is expected."
+    help="Check the traces of real runs of RocketMQ that come with the kit, and compare them with what is expected."
     + EXIT_CODES,
     epilog="Example: rocketproof samples kill-9-mid-batch",
 )
@@ -179,7 +182,7 @@ def samples(
 
 @traces.command(
     short_help="Follow recorded traces through the model.",
-    help="Follow recorded traces through the model: each event must be something that the model can do."
+    help="Follow recorded traces through the model: each event must be a step that the model can take."
     + CONFORM_EXIT_CODES,
     epilog="Example: rocketproof conform capture.jsonl",
 )
@@ -187,10 +190,12 @@ def conform(
     context: typer.Context,
     paths: Paths = None,
     engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this machine), or spark.")] = "auto",
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Processes that follow queues side by side.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of processes that follow queues in parallel.")
+    ] = 1,
     master: Master = "",
     slack: Slack = "50ms",
-    mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="Mismatches that are printed, at most.")] = 10,
+    mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="How many mismatches to print at most.")] = 10,
     strict: Strict = False,
     json: Json = "",
 ) -> None:
@@ -230,7 +235,7 @@ def diagnose(
     slack: Slack = "50ms",
     strict: Strict = False,
     json: Json = "",
-    report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as a page.")] = "",
+    report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as an HTML page.")] = "",
 ) -> None:
     """Diagnose what was given, and leave with its exit code."""
     _settle(context)
@@ -244,10 +249,10 @@ def diagnose(
 
 
 @traces.command(
-    short_help="Write the shortest run of the model that shows what a trace shows, as a test.",
-    help="Find the shortest run of the model that shows what a recorded trace shows, in a configuration like the "
-    "recorded group, and write it as a pytest file, as a scenario of the lab where real clients can be made to do it, "
-    "as a page of the explorer, and what the trace tells of the deployment." + REPRODUCE_EXIT_CODES,
+    short_help="Write the shortest run of the model that reproduces a finding, as a test.",
+    help="Find the shortest run of the model that shows what a recorded trace shows, in a configuration like that of "
+    "the recorded group. Write it as a pytest file, as a lab scenario if real clients can be made to do it, and as an "
+    "explorer page, with what the trace says about the deployment." + REPRODUCE_EXIT_CODES,
     epilog="Example: rocketproof reproduce trace.jsonl nothing-skipped --out incident",
 )
 def reproduce(
@@ -271,13 +276,13 @@ def reproduce(
 
 
 @traces.command(
-    short_help="Read a running cluster, changing nothing, into a folder to check.",
+    short_help="Read a running cluster, without changing it, into a folder to check.",
     help="Read the message trace, stored offsets, members and routes of a running cluster into a folder that check "
-    "reads. Nothing is changed in the cluster. Run it again, and it adds what is new." + COLLECT_EXIT_CODES,
+    "reads. Nothing is changed in the cluster. Run it again to add what is new." + COLLECT_EXIT_CODES,
     epilog="Example: rocketproof collect --namesrv 10.0.0.1:9876 --group orders --since 2h --out incident",
 )
 def collect(
-    namesrv: Annotated[str, typer.Option(metavar="HOST:PORT", help="Name servers, with ; between several.")],
+    namesrv: Annotated[str, typer.Option(metavar="HOST:PORT", help="Name servers, separated by ;.")],
     out: Annotated[str, typer.Option(metavar="FOLDER", help="New or empty, or one that was collected before.")],
     group: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A consumer group; repeatable.")] = None,
     topic: Annotated[
@@ -285,9 +290,9 @@ def collect(
         typer.Option(metavar="NAME", help="A topic, besides those that the groups consume; repeatable."),
     ] = None,
     since: Annotated[
-        str, typer.Option(metavar="TIME", help="From when on: how long ago, such as 2h, or ISO 8601.")
+        str, typer.Option(metavar="TIME", help="Start: how long ago, such as 2h, or a time in ISO 8601.")
     ] = "1h",
-    until: Annotated[str, typer.Option(metavar="TIME", help="Until when; usually now.")] = "",
+    until: Annotated[str, typer.Option(metavar="TIME", help="End; now by default.")] = "",
     messages: Annotated[
         bool,
         typer.Option(
@@ -297,8 +302,8 @@ def collect(
     trace_topic: Annotated[
         str, typer.Option(metavar="NAME", help="Where clients send their message trace; '' leaves it out.")
     ] = "RMQ_SYS_TRACE_TOPIC",
-    watch: Annotated[str, typer.Option(metavar="TIME", help="Go on for so long, such as 30m.")] = "",
-    every: Annotated[str, typer.Option(metavar="TIME", help="With --watch: from one sample to the next.")] = "10s",
+    watch: Annotated[str, typer.Option(metavar="TIME", help="Keep sampling for this long, such as 30m.")] = "",
+    every: Annotated[str, typer.Option(metavar="TIME", help="With --watch: the time between two samples.")] = "10s",
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -310,8 +315,8 @@ def collect(
         str,
         typer.Option(
             metavar="FILE",
-            help="Access control: a file with accessKey and secretKey; else ROCKETPROOF_ACCESS_KEY and "
-            "ROCKETPROOF_SECRET_KEY are taken.",
+            help="Access control: a file with accessKey and secretKey; otherwise ROCKETPROOF_ACCESS_KEY and "
+            "ROCKETPROOF_SECRET_KEY are used.",
         ),
     ] = "",
     tls: Annotated[bool, typer.Option("--tls", help="Encrypt connections.")] = False,
@@ -319,7 +324,7 @@ def collect(
     cert: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificate of this client, PEM.")] = "",
     key: Annotated[str, typer.Option(metavar="FILE", help="With --cert: its key, PEM.")] = "",
     tls_unverified: Annotated[
-        bool, typer.Option("--tls-unverified", help="With --tls: take any certificate, as RocketMQ's clients do.")
+        bool, typer.Option("--tls-unverified", help="With --tls: accept any certificate, as RocketMQ's clients do.")
     ] = False,
 ) -> None:
     """Collect what was asked for, and leave with its exit code."""
