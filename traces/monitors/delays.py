@@ -134,10 +134,12 @@ def delay_deliver(
         if seen.time < due:
             _too_early(terms, notes, attempt, due, seen)
         judge(notes, _WHEN)
-        if seen.time > ready(terms, seen.actor, due) + terms.given[0].late:
+        deadline = ready(terms, seen.actor, due) + terms.given[0].late
+        if seen.time > deadline:
             doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
             doubt |= _LEVELS if attempt.assumed else NOTHING
-            violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
+            row = violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
+            notes.rows[row].late = seen.time - deadline
     if count > 0 or known.chains[chain].scope == _PRODUCERS or stage == REPEATED:
         # SB-8: else a fallback began to count anew, which is told where a listener gets it.
         account(known, terms, notes, chain, at, seen, stage, since)
@@ -197,14 +199,16 @@ def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> N
     due = earliest(known, at)
     if due == ABSENT or max(attempt.moved - attempt.repeated, attempt.reached) >= attempt.stored:
         return
-    if terms.given[0].end <= ready(terms, attempt.broker, due) + terms.given[0].late:
+    deadline = ready(terms, attempt.broker, due) + terms.given[0].late
+    if terms.given[0].end <= deadline:
         return
     judge(notes, _WHEN)
     if attempt.deliveries > 0:
         seen = Seen(seen.time, seen.slot, ABSENT, seen.actor, seen.origin)  # the place is that of another copy
     doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
     doubt |= _LEVELS if attempt.assumed else NOTHING
-    violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
+    row = violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
+    notes.rows[row].late = terms.given[0].end - deadline
 
 
 @part

@@ -117,10 +117,14 @@ def judge(notes: Any, claim: int) -> None:
 
 
 @part
-def violate(notes: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int) -> None:
-    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``."""
+def violate(notes: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int) -> Any:
+    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``.
+
+    The answer is the place of its row.
+    """
     at = finding(notes, claim, VIOLATION, doubt, seen.slot, seen.time)
     _tell(notes.rows[at], seen, since, other, value, expected)
+    return at
 
 
 @part

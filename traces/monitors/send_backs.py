@@ -224,5 +224,6 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
     lacks = not terms.given[0].stores and not at_once
     if lacks or (attempt.may_die != 0 and not terms.given[0].dead_letters):
         doubt = _EVIDENCE
-    violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
+    row = violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
+    notes.rows[row].late = terms.given[0].end - deadline
     return doubt != 0

@@ -42,9 +42,11 @@ def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored
         if latest[int(row["slot"])] == at:
             statuses[row["slot"], MessageStatus.WAITING] += stored.last + 1 - max(start, stored.first)
         since = max(int(row["since"]), stored.since if stored.first >= start else stored.until)
-        if int(row["time"]) - since <= settings.silent_death + settings.rounds:
+        late = int(row["time"]) - since - settings.silent_death - settings.rounds
+        if late <= 0:
             keep[at] = False
             continue
+        row["late"] = min(row["late"], late)
         row["note"], row["value"], row["since"], row["until"] = Note.NONE, Reason.NO_PULLS, since, stored.last + 1
         judged[_MOVES] += 1
         (doubtful if row["doubt"] else violated)[_MOVES] += 1

@@ -191,6 +191,9 @@ def test_a_message_never_delivered():
     assert said.violated == {WHEN: 1}
     assert [(row["value"], row["expected"]) for row in said.violations(WHEN)] == [(0, START + 10_020)]
     assert check(stored(3).add(40_000, Kind.GAP, due=START + 30_000), end=70_021).doubtful == {WHEN: 1}
+    assert check(stored(3).add(70_020, Kind.GAP, due=START + 70_019), end=70_021).doubtful == {WHEN: 1}
+    # What happened after it was late already explains nothing.
+    assert check(stored(3).add(90_000, Kind.GAP, due=START + 70_500), end=100_000).violated == {WHEN: 1}
 
 
 def test_a_broker_that_was_down_may_deliver_later():

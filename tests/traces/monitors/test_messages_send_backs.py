@@ -122,6 +122,7 @@ def test_the_store_may_not_be_recorded():
 
 def test_a_gap_may_hide_the_store():
     assert check(sent().add(20, Kind.GAP, due=START + 5), end=100_000).doubtful == {AGAIN: 1}
+    assert check(sent().add(90_000, Kind.GAP, due=START + 80_000), end=100_000).violated == {AGAIN: 1}
 
 
 def test_what_a_broadcasting_client_sends_back_nobody_reads():
