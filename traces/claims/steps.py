@@ -167,11 +167,11 @@ class Misstep(Steps):
     )
     END_BACK = Step(
         claim=_FIT,
-        statement="The ends of a queue that a client is told never go back, unless its broker starts anew or a slave "
-        "answers.",
+        statement="The ends of a queue that a client is told never go back, unless its broker starts anew, a slave "
+        "answers, or its topic is made again.",
         told="was told offset {offset} as an end of {queue}, and {expected} before",
         needs=(Kind.PULL_RESULT, Kind.BROKER_START),
-        excused_by=(Kind.ROLE_CHANGE,),
+        excused_by=(Kind.ROLE_CHANGE, Kind.STORE),
         rules=("PL-19",),
     )
     NOT_REMEMBERED = Step(

@@ -187,7 +187,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     ends = stretches_of(bounds)
     counts = np.bincount(np.r_[matched.earlier, matched.later], minlength=len(matched.recorders))
     weights = counts[bounds.recorders]
-    stretches = settled(bounds, ends, weights)
+    stretches = settled(bounds, ends, weights, held_up * _MILLIS)
     for (first, _), (other, end) in pairwise(ends):
         steps.append(_step(bounds, stretches, matched, earliest_first(bounds, other, end, first), other))
     references = _references(bounds, weights, matched)

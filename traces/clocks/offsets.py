@@ -14,7 +14,10 @@ import numpy as np
 from .bounds import FREE, Bounds
 
 NARROW = 200_000
-"""A clock that is bounded within this is set to the middle of its bounds; else to the end next to no correction, µs."""
+"""A clock that is bounded within this is set to the middle of its bounds; else to the end next to no correction, µs.
+
+What threads were held up leaves as much open to either side, and the middle as it is.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +69,19 @@ def earliest_first(bounds: Bounds, first: int, end: int, least: int) -> int:
     return known
 
 
-def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any) -> list[Stretch]:
+def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any, held_up: int = 0) -> list[Stretch]:
     """Offsets for all stretches.
 
     Args:
         bounds: what pairs say.
         ends: the stretches.
         weights: how many pairs each recorder has: of two that may be right, the one with more is.
+        held_up: by so much threads were held up, for which the bounds are wider to either side, µs.
     """
     tight = [bounds.within(first, end) for first, end in ends]
     order = _order(np.concatenate(tight), weights)
     return [
-        Stretch(first=first, end=end, bounds=one, offsets=_offsets(one, order))
+        Stretch(first=first, end=end, bounds=one, offsets=_offsets(one, order, NARROW + 2 * held_up))
         for (first, end), one in zip(ends, tight, strict=True)
     ]
 
@@ -95,7 +99,7 @@ def _order(tight: Any, weights: Any) -> list[int]:
     return [int(one) for one in np.argsort(need, kind="stable")]
 
 
-def _offsets(tight: Any, order: list[int]) -> Any:
+def _offsets(tight: Any, order: list[int], narrow: int) -> Any:
     """Offsets at every moment. Bounds are closed, so what is chosen for one leaves something for the next."""
     offsets = np.zeros(tight.shape[:2], np.int64)
     for at, recorder in enumerate(order):
@@ -106,17 +110,17 @@ def _offsets(tight: Any, order: list[int]) -> Any:
         high = (offsets[:, known] + tight[:, known, recorder]).min(axis=1)
         lowest, highest = int(low.max()), int(high.min())
         if lowest <= highest:
-            offsets[:, recorder] = _between(lowest, highest)
+            offsets[:, recorder] = _between(lowest, highest, narrow)
         else:
-            offsets[:, recorder] = [_between(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+            offsets[:, recorder] = [_between(*pair, narrow) for pair in zip(low.tolist(), high.tolist(), strict=True)]
     return offsets
 
 
-def _between(low: int, high: int) -> int:
+def _between(low: int, high: int, narrow: int) -> int:
     """The offset for bounds: none if that is possible, whole milliseconds if those are."""
     if low <= 0 <= high:
         return 0
-    wanted = (low + high) // 2 if high - low <= NARROW else (low if low > 0 else high)
+    wanted = (low + high) // 2 if high - low <= narrow else (low if low > 0 else high)
     whole = round(wanted, -3)
     return whole if low <= whole <= high else wanted
 

@@ -78,6 +78,8 @@ class Behaviour:
         self.filtered = self.direct.has("put_end")
         stores = len(self.sides) if self.broadcasting else 1
         self.store = Stored(stores=stores, known=stream.header.complete, slack=slack)
+        for c in stream.found:
+            self.store.known[c] = False
         self.count = offsets.count
         sizes = batches_of(stream)
         self.batches = [sizes.get(c, 1) for c in range(stream.processes)]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ...model.kernel import ConfigurationError
 from ..format.kinds import Kind
-from ..format.schema import Header
+from ..format.schema import STATIC, Header
 from . import listeners, offsets, ownership, processes, pulls, rules
 from .events import FOLLOWED, Event, events_of
 from .follow import Follower, Handler
@@ -128,6 +128,8 @@ def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: in
     """Who follows a queue; or None, and why it cannot be followed."""
     if stream.group.differs:
         return None, stream.group.differs
+    if stream.place.broker.startswith(STATIC):
+        return None, "its topic is static, and brokers call its queues otherwise"
     told = stream.told()
     missing = [str(kind) for kind in NEEDED if kind not in told]
     if missing:

@@ -41,6 +41,7 @@ class Stream:
         around: those of them that concern other queues as well.
         actors: the processes, each with the number of its place, by first appearance.
         replicated: its broker has a slave, which may answer pulls.
+        found: places of processes that may have found the file of any of several others.
     """
 
     place: Place
@@ -50,13 +51,19 @@ class Stream:
     around: list[Event] = field(default_factory=list)
     actors: dict[Actor, int] = field(default_factory=dict)
     replicated: bool = False
+    found: set[int] = field(default_factory=set)
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
-        """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file."""
+        """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file.
+
+        Where there were several at a time, in folders of their own or in one, nobody knows whose file it finds.
+        """
         followed = len(set(self.actors.values()))
         if self.group.mode == "broadcasting":
             before = [one for one in self.actors if one[0] == actor[0]]
-            if before and set(ended).issuperset(before):
+            if len({self.actors[one] for one in before}) > 1:
+                self.found.add(followed)
+            elif before and set(ended).issuperset(before):
                 followed = self.actors[before[-1]]
         self.actors[actor] = followed
 

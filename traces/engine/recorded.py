@@ -8,7 +8,7 @@ from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
 from ..format.coverage import ALL_KINDS, EVIDENCE_BIT, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
 from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
-from ..format.schema import Header
+from ..format.schema import STATIC, Header
 from .clock_doubts import steps_as_holes
 from .reading import Recorded
 from .scan import Scan
@@ -22,9 +22,6 @@ _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 _CLOCKS = 10_000
 """How far the clocks of logs are taken to be apart where it is asked who was a member, ms."""
-
-STATIC = "__syslo__"
-"""What the names of brokers begin with that stand for all of a static topic (``MixAll``)."""
 
 STATIC_TOPIC = "it consumes a static topic, whose queues clients call otherwise than brokers"
 OTHER_RETRIES = "it consumes the retries of another group, where one message comes once for each of them"

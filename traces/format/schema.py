@@ -124,6 +124,10 @@ def slave_of(broker: str) -> str:
     return f"{_SLAVE}{broker}"
 
 
+STATIC = "__syslo__"
+"""What the names of brokers begin with that stand for all of a static topic (``MixAll``)."""
+
+
 def master_of(broker: str) -> str:
     """The broker of which a slave has that name; the broker itself where it is no slave."""
     return broker.removeprefix(_SLAVE)

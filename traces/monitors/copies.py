@@ -208,4 +208,10 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
             # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.
             if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
                 return True
+    if stage == REACHED and terms.given[0].moves and attempt.moved < attempt.reached:
+        # A slave that acts as master moves it again, to another broker (EscapeBridge#putMessage).
+        for i in range(len(terms.down)):
+            down = terms.down[i]
+            if down.broker == attempt.broker and down.since <= seen.time <= down.until + terms.given[0].late:
+                return True
     return False

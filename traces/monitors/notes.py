@@ -192,29 +192,36 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
-    # Findings about deliveries are of their clients' clocks, all others that are retracted are about commits.
-    of_commits = ~np.isin(kept["claim"], _OF_DELIVERIES)
-    recorder = np.where(of_commits & (commits_by[kept["slot"]] >= 0), commits_by[kept["slot"]], kept["actor"])
-    for each in retractions:
-        later = each["time"] >= kept["time"]
+    may_be = np.flatnonzero((kept["note"] == 0) & (kept["cause"] == 0))
+    whose = _of(kept[may_be])
+    by_whose = np.argsort(whose, kind="stable")
+    may_be, whose = may_be[by_whose], whose[by_whose]
+    # There may be very many of both: each is held against what is told of its claim and slot.
+    starts, ends = (np.searchsorted(whose, _of(retractions), side=side) for side in ("left", "right"))
+    for each, start, end in zip(retractions, starts.tolist(), ends.tolist(), strict=True):
+        if start == end:
+            continue
+        at = may_be[start:end]
+        told = kept[at]
+        # Findings about deliveries are of their clients' clocks, all others that are retracted are about commits.
+        by_broker = ~np.isin(told["claim"], _OF_DELIVERIES) & (commits_by[told["slot"]] >= 0)
+        recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
-        bounded = of_commits & (commits_by[kept["slot"]] >= 0) & (not is_off)
+        bounded = by_broker & (not is_off)
+        later = each["time"] >= told["time"]
         limit = np.where(later, gaps(order, *after, bounded=bounded), gaps(order, *before, bounded=bounded))
-        near = (
-            (kept["claim"] == each["claim"])
-            & (kept["slot"] == each["slot"])
-            & (kept["note"] == 0)
-            & (kept["cause"] == 0)
-            & (recorder != each["actor"])
-            & (limit > 0)
-            & (np.abs(kept["time"] - each["time"]) <= limit)
-        )
+        near = (recorder != each["actor"]) & (limit > 0) & (np.abs(told["time"] - each["time"]) <= limit)
         if each["offset"] < 0:
-            near &= (kept["other"] == each["actor"]) | (kept["actor"] == each["other"])
+            near &= (told["other"] == each["actor"]) | (told["actor"] == each["other"])
         else:
-            near &= (kept["offset"] <= each["offset"]) & (kept["until"] > each["offset"])
-        sure = int(np.count_nonzero(near & (kept["doubt"] == 0)))
+            near &= (told["offset"] <= each["offset"]) & (told["until"] > each["offset"])
+        sure = int(np.count_nonzero(near & (told["doubt"] == 0)))
         counts[VIOLATED, each["claim"]] -= sure
         counts[DOUBTFUL, each["claim"]] += sure
-        kept["doubt"][near] |= int(Doubt.SKEW)
+        kept["doubt"][at[near]] |= int(Doubt.SKEW)
     return kept
+
+
+def _of(rows: Any) -> Any:
+    """A number for the claim and the slot of each row."""
+    return (rows["claim"].astype(np.int64) << 32) + rows["slot"]

@@ -1,6 +1,6 @@
 """Ends of queues: that clients are told of no messages that no broker has stored, and of all that were stored long ago.
 
-Both are known in the end only.
+And none goes back, unless its topic was made again. All of that is known in the end only.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from .steps.state import SHOWN
 
 
 def settle_ends(outcome: Outcome, names: Names) -> Outcome:
-    """The outcome with ends that clients were told as violations where the broker has stored less, or long before more.
+    """The outcome with ends that clients were told as violations.
 
+    These are ends beyond what the broker has stored or behind what it had stored long before, and those that go back.
     The others are left out, and so is what brokers have stored.
     """
     is_end = outcome.rows["note"] == Note.END
     if not is_end.any():
         return outcome
     rows, violated, doubtful, keep = outcome.rows.copy(), outcome.violated.copy(), outcome.doubtful.copy(), ~is_end
-    for what, find in ((Misstep.END_AHEAD, _ahead), (Misstep.END_BEHIND, _behind)):
+    for what, find in ((Misstep.END_AHEAD, _ahead), (Misstep.END_BEHIND, _behind), (Misstep.END_BACK, _back)):
         told: dict[Slot, list[int]] = {}
         stored: dict[Slot, list[int]] = {}
         for at in np.flatnonzero(is_end & (rows["value"] == what)).tolist():
@@ -70,3 +71,11 @@ def _behind(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
     most = max(visible, key=lambda place: (rows["offset"][place], -rows["time"][place]))
     if rows["offset"][most] > known:
         yield at, int(rows["offset"][most]), int(rows["time"][most])
+
+
+def _back(rows: Any, told: Sequence[int], made_again: Sequence[int]) -> _Found:
+    """Of a queue each client is told that knew a higher end than there was before the topic was made again."""
+    ended = max((int(rows["offset"][place]) for place in made_again), default=-1)
+    for at in told:
+        if rows["expected"][at] > ended:
+            yield at, int(rows["expected"][at]), int(rows["since"][at])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import ANSWERS, Kind
-from ..format.schema import master_of
+from ..format.schema import STATIC, master_of
 from .broker_spans import spans_of
 from .recording import Event, Recording, gap
 
@@ -56,7 +56,7 @@ def _taken_by_slaves(recordings: Sequence[Recording]) -> defaultdict[str, np.nda
 
 
 def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
-    """When each broker answered pulls, µs."""
+    """When each broker answered pulls, µs; what stands for a static topic is no broker."""
     times: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     results = pa.array(map(str, ANSWERS), pa.string())
     for one in recordings:
@@ -65,7 +65,8 @@ def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
         rows = one.rows((Kind.PULL_RESULT,))
         answered = pc.is_in(one.table.column("result").take(pa.array(rows)), results).to_numpy()
         for name, stamps in one.by_broker(rows[answered]):
-            times[name].append(stamps)
+            if not name.startswith(STATIC):
+                times[name].append(stamps)
     return {name: np.concatenate(found) for name, found in times.items()}
 
 

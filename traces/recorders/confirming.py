@@ -6,9 +6,11 @@ reset every client is told, and what it was told is of use only where its broker
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from ..format.kinds import Kind, Path
 from .broker_spans import BrokersRecorded
@@ -36,7 +38,8 @@ _Key = tuple[str, str, str, int, int, bool]
 class _Half:
     """One side's record of a commit: where it stands among all events, when it was, µs, and whose it is.
 
-    A broker does not know the client whose connection it has given up; then ``client`` is empty.
+    A broker does not know the client whose connection it has given up, and nobody sends what a broker stores for a
+    group that takes messages by pop (PopBufferMergeService): then ``client`` is empty.
     """
 
     at: int
@@ -86,6 +89,7 @@ def confirmed(
     told: dict[int, Event] = {}
     sent: defaultdict[_Key, list[_Half]] = defaultdict(list)
     applied: defaultdict[_Key, list[_Half]] = defaultdict(list)
+    nobodys: defaultdict[_Key, list[_Half]] = defaultdict(list)
     for place, stamp, recording, event in events:
         key = _key(event)
         if event["kind"] == Kind.RESET:
@@ -99,23 +103,32 @@ def confirmed(
         if event.get("path") in NOT_ASKED:
             continue
         half = _Half(place, stamp, event.get("client", ""), event)
-        if recording.of_broker:
-            other = _latest(sent[key], half.client)
-            if other is None:
-                if half.client and "incarnation" not in event:
-                    told[place] = {"incarnation": processes.latest(half.client, stamp)}
-                applied[key].append(half)
-                continue
-            told[half.at] = other.says(processes)
-            dropped.append(other.at)
-        else:
+        if not recording.of_broker:
             half.recording = recording
             other = _latest(applied[key], half.client, since=stamp - LATE * 1000)
             if other is None:
                 sent[key].append(half)
-                continue
-            told[other.at] = half.says(processes)
-            dropped.append(half.at)
+            else:
+                told[other.at] = half.says(processes)
+                dropped.append(half.at)
+        elif not half.client:
+            nobodys[key].append(half)
+        else:
+            other = _latest(sent[key], half.client)
+            if other is not None:
+                told[half.at] = other.says(processes)
+                dropped.append(other.at)
+            else:
+                if "incarnation" not in event:
+                    told[place] = {"incarnation": processes.latest(half.client, stamp)}
+                applied[key].append(half)
+    # Only of what is left: a broker may store the same for a group by itself, just before or after a client sends it.
+    for key, halves in nobodys.items():
+        for half in halves:
+            other = _sent_for(sent.get(key, []), half.stamp)
+            if other is not None:
+                told[half.at] = other.says(processes)
+                dropped.append(other.at)
     for one in (one for waiting in sent.values() for one in waiting):
         if recorded.at(one.event.get("broker", ""), one.stamp):
             dropped.append(one.at)
@@ -126,11 +139,21 @@ def confirmed(
 
 
 def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:
-    """The latest record of a client, or of nobody known, which is taken out; None if there is none."""
+    """The latest record of a client, which is taken out; None if there is none."""
     for place in range(len(halves) - 1, -1, -1):
         half = halves[place]
-        if half.stamp >= since and (not client or half.client in ("", client)):
+        if half.stamp >= since and half.client == client:
             return halves.pop(place)
+    return None
+
+
+def _sent_for(halves: list[_Half], stamp: int) -> _Half | None:
+    """What a broker that does not know the client may have applied then, taken out: the latest before, or the next."""
+    before = bisect_right(halves, stamp, key=attrgetter("stamp"))
+    if before:
+        return halves.pop(before - 1)
+    if halves and halves[0].stamp <= stamp + LATE * 1000:
+        return halves.pop(0)
     return None
 
 

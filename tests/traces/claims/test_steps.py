@@ -817,6 +817,15 @@ def test_a_queue_begins_anew_when_its_topic_is_deleted_and_made_again() -> None:
     assert told(*RIGHT, *first, found(800, "one", 2, 3, log=5), *again, written(30_000), name=STORES) == []
 
 
+def test_the_end_of_a_queue_goes_back_when_its_topic_is_made_again() -> None:
+    back = [*RIGHT, found(800, "one", 2, 3, log=5), revoke(850, "one"), found(15_000, "one", 0, 1, count=1, log=1)]
+    first = [store(100 + n, n) for n in range(5)]
+    assert Misstep.END_BACK in told(*back, *first, name=FIT)
+    assert told(*back, *first, store(14_000, 0), name=FIT) == []
+    # It had ended before where the client was told that it ended.
+    assert Misstep.END_BACK in told(*back, *first[:3], store(14_000, 0), name=FIT)
+
+
 def test_what_a_broker_lost_in_a_crash_is_stored_anew_however_late() -> None:
     before, after = [store(100 + n, n) for n in range(5)], store(90_000, 3)
     assert told(*before, after, name=STORES) == [Misstep.STORED_TWICE]

@@ -150,6 +150,17 @@ def test_a_thread_that_was_held_up_is_no_step(late: int, held_up: int) -> None:
     assert [Order(found, skew).apart(BROKER, ONE) for skew in (10, 200)] == [held_up, 200]
 
 
+@pytest.mark.parametrize("shift", [-900, 4_000])
+def test_a_thread_that_was_held_up_leaves_another_clock_that_is_off_where_it_is(shift: int) -> None:
+    """What it leaves open is as much to either side."""
+    events = run(60, one=lambda _: shift)
+    of_two = [n for n, event in enumerate(events) if event["kind"] == "commit_memory" and event["client"] == "two"]
+    late = events[of_two[len(of_two) // 2]]
+    late["time"] += 120
+    found = clocks(events)
+    assert (ahead(found), found.steps, found.held_up) == ({"one": (shift, shift)}, (), 128)
+
+
 def test_where_nothing_bounds_a_recorder_the_skew_is_left() -> None:
     events = [event for event in run(20) if event.get("client") != "two"]
     events.append({"time": BEGIN, "kind": "pull", "client": "two", "group": "g", "topic": "t", "broker": "b"})

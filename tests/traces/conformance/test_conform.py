@@ -231,3 +231,19 @@ def test_a_broadcasting_consumer_that_starts_again_in_its_process_keeps_its_plac
     lines = [*reads(0, 0, 1), *stopped, *reads(0, 0, 2), *reads(1, 0, 2), *reads(0, 2, 3)]
     answer = of_lines(tmp_path, *lines, mode="broadcasting")
     assert (whys(answer), answer.passed_over) == ([], {})
+
+
+def test_queues_of_a_static_topic_are_not_followed(tmp_path: Path) -> None:
+    """Brokers call them otherwise, and what is sent back is of theirs."""
+    lines = [
+        "assign c0 offset=0 epoch=0",
+        "pull c0 offset=0 epoch=0",
+        "pull_result c0 result=found offset=0 next=1 count=1 epoch=0",
+        "deliver c0 offset=0 count=1 epoch=0",
+        "result c0 offset=0 result=later epoch=0",
+        "removed c0 offset=0 next=1 epoch=0",
+    ]
+    assert whys(of_lines(tmp_path, *lines)) == ["the message has failed, and was not sent back"]
+    answer = of_lines(tmp_path, *(f"{line} broker=__syslo__global__" for line in lines))
+    assert (answer.mismatch_count, answer.queues) == (0, 0)
+    assert answer.why.endswith("its topic is static, and brokers call its queues otherwise")

@@ -36,3 +36,18 @@ def test_a_client_notes_what_its_file_has_before_it_takes_a_queue(
     answer = of_lines(tmp_path, *lines, mode="broadcasting")
     assert whys(answer) == wrong
     assert answer.verdict is (Verdict.VIOLATED if wrong else Verdict.HOLDS)
+
+
+@pytest.mark.parametrize("offset", [0, 1])
+def test_where_two_ran_at_once_a_later_one_may_find_the_file_of_either(offset: int, tmp_path: Path) -> None:
+    one = [line.replace("c0", "c0 incarnation=1") for line in READ[:-4]]
+    two = ("assign c0 offset=0 epoch=0 incarnation=0", "commit c0 offset=0 path=file incarnation=0")
+    ends = [f"client_crash c0 incarnation={n}" for n in (0, 1)]
+    begins = (
+        "client_start c0 incarnation=2",
+        "file_load c0 incarnation=2",
+        f"commit_memory c0 offset={offset} incarnation=2",
+        f"assign c0 offset={offset} epoch=0 incarnation=2",
+    )
+    answer = of_lines(tmp_path, *two, *one, *ends, *begins, mode="broadcasting")
+    assert whys(answer) == []

@@ -12,6 +12,7 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance import Conformance
+from rocketproof.traces.conformance.listeners import SKIPPED
 
 from .recorded import of_lines, whys
 
@@ -113,3 +114,22 @@ def test_a_late_lock_brings_no_queue_back(tmp_path: Path) -> None:
     assert answer.passed_over == {"pulls of clients that are shutting down": 1}
     again = orderly(tmp_path, LOCKED, ASSIGNED, UNLOCKED, LOCKED, "assign c0 offset=0 epoch=2")
     assert whys(again) == ["the queue is in the table of the client already"]
+
+
+# --- a thread that is interrupted takes its message for one that has been cleaned -----------------------------------------
+
+
+def test_what_has_failed_may_leave_without_being_sent_back_once_the_offsets_are_stored(tmp_path: Path) -> None:
+    failed = (
+        ASSIGNED,
+        "pull c0 offset=0 epoch=1",
+        "pull_result c0 result=found offset=0 next=2 count=2 epoch=1",
+        "deliver c0 offset=0 count=1 epoch=1",
+        "deliver c0 offset=1 count=1 epoch=1",
+        "result c0 offset=1 result=exception epoch=1",
+    )
+    leaves = "removed c0 offset=1 next=0 epoch=1"
+    answer = of_lines(tmp_path, *failed, "commit c0 offset=0 path=shutdown", leaves, UNREGISTERED, STOPPED)
+    assert whys(answer) == []
+    assert answer.passed_over[SKIPPED] == 1
+    assert whys(of_lines(tmp_path, *failed, leaves)) == ["the message has failed, and was not sent back"]

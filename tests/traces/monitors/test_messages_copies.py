@@ -221,6 +221,19 @@ def test_a_replica_that_takes_over_delivers_from_an_older_position():
     assert check(script.delay_deliver(12_500, 1, 21)).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
 
 
+@pytest.mark.parametrize("end", [Kind.BROKER_CRASH, Kind.BROKER_STOP])
+def test_a_slave_that_acts_as_master_delivers_what_its_master_has_delivered_to_another_broker(end):
+    """It goes by positions that it took over a while ago; so does the master when it is there again, by its own."""
+    script = failed().delay_deliver(10_011, 1, 20).deliver(10_020, 1, offset=20).result(10_030, "ok", 1, offset=20)
+    assert check(script.deliver(14_000, 1, offset=3, broker="other")).violated == {COPY: 1}
+    script.broker(13_000, end)
+    assert check(script).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
+    assert check(script, end=100_000).violated == {}
+    waiting = failed().broker(9_000, end).deliver(12_000, 1, offset=3, broker="other").broker(30_000, Kind.BROKER_START)
+    waiting.delay_deliver(31_000, 1, 20).deliver(31_010, 1, offset=20)
+    assert check(waiting).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
+
+
 def test_a_delayed_message_delivered_twice_without_a_restart():
     script = failed().delay_deliver(10_011, 1, 20).delay_deliver(10_111, 1, 21)
     assert check(script).violated == {COPY: 1}

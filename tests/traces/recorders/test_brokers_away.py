@@ -50,6 +50,12 @@ def test_a_process_of_a_broker_that_came_before_the_recorded_one() -> None:
     assert away(client_1_orders=CLIENT, broker_2_broker_a=again) == [("broker-a", 0, 62)]
 
 
+def test_what_stands_for_all_brokers_of_a_static_topic_is_none_that_was_away() -> None:
+    runs = [broker(0, "broker_start"), broker(95, "broker_stop")]
+    of_static = [CLIENT[0], *(pulled(n, "__syslo__global__") for n in range(10, 100, 10))]
+    assert away(client_1_orders=of_static, broker_2_broker_a=runs) == []
+
+
 def test_a_process_between_two_recorded_ones() -> None:
     first = [broker(0, "broker_start"), broker(15, "broker_stop")]
     last = [broker(62, "broker_start"), broker(95, "broker_stop")]

@@ -89,6 +89,16 @@ def test_a_client_whose_connection_the_broker_has_given_up_is_known_by_what_it_s
         assert counts == {NEVER_APPLIED: 1}
 
 
+def test_what_a_broker_stores_by_itself_is_not_what_a_client_sends_a_moment_later() -> None:
+    """Of a group that goes from pop to pull, the broker stores what was acknowledged, and the client the same again."""
+    sent = [commit(600_000, 5, path="periodic", epoch=1)]
+    for first in (100, 600_050):
+        by_itself = {name: value for name, value in commit(first, 5).items() if name != "client"}
+        commits, counts = outcome({CLIENT: sent, BROKER: [by_itself, commit(600_100, 5)]})
+        assert commits == [(first, 5, None, None, None), (600_100, 5, "c", 0, "periodic")]
+        assert counts == {}
+
+
 def test_what_no_broker_applied_is_left_out_and_counted() -> None:
     sent = [commit(100, 5, path="periodic"), commit(200, 6, path="periodic")]
     commits, counts = outcome({CLIENT: sent, BROKER: [at(0, "broker_start", broker="broker-a"), commit(300, 6)]})

@@ -178,8 +178,10 @@ class StepFold:
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
         # Nobody records what a client may hold.
         rows["doubt"][(misstep == Misstep.TOO_FULL) & (found["expected"] <= HIGHEST_LIMIT)] = Doubt.EVIDENCE
-        sure = rows["doubt"] == 0
-        violated, doubtful = (np.bincount(rows["claim"][which], minlength=len(CODE)) for which in (sure, ~sure))
+        # Whether its topic was made again is known in the end only, too.
+        rows["note"][misstep == Misstep.END_BACK] = Note.END
+        now, sure = rows["note"] != Note.END, rows["doubt"] == 0
+        violated, doubtful = (np.bincount(rows["claim"][now & which], minlength=len(CODE)) for which in (sure, ~sure))
         rows = np.concatenate([rows, self._queue_ends(lines)])
         judged = np.zeros(len(CODE), WHOLE)
         for claim in {one.step.claim for one in Misstep}:
@@ -200,13 +202,16 @@ class StepFold:
         ahead = known & ~of_copies & (lines["end_at"] + self._excuses.apart < until)
         rows = [_ends(lines[ahead], Misstep.END_AHEAD, np.maximum(lines["end"], lines["beginning"])[ahead], "end_at")]
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
-        told, stored = known & ~of_broker, known & of_broker & (lines["beginning"] < 0)
+        again = of_broker & (lines["beginning"] >= 0)
+        rows.append(_ends(lines[again], Misstep.END_BACK, lines["beginning"][again], "last"))
+        told, stored = known & ~of_broker, known & of_broker & ~again
         rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._excuses.apart))
         refused = [line["heard"] > line["told_at"] and not self._excuses.is_reached(line) for line in lines[told]]
         rows[-1]["doubt"][np.array(refused, np.bool_)] = Doubt.EVIDENCE
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
-        judged = [self._tables.judged[what] for what in (Misstep.END_AHEAD, *[Misstep.END_BEHIND] * 3)]
+        kinds = (Misstep.END_AHEAD, Misstep.END_BACK, *[Misstep.END_BEHIND] * 3)
+        judged = [self._tables.judged[what] for what in kinds]
         return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
 
     def _flags(self, code: int) -> int:

@@ -1,0 +1,63 @@
+"""Retractions: what casts doubt on findings, and on which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rocketproof.traces.claims.claims import CODE
+from rocketproof.traces.clocks.order import ORDER
+from rocketproof.traces.engine.findings import ROW, Doubt
+from rocketproof.traces.monitors import notes
+from rocketproof.traces.monitors.notes import DOUBTFUL, RETRACTION, VIOLATED, retract, tally
+
+SKIPPED = CODE["nothing-skipped"]
+FINDER, OTHER = 0, 1
+
+
+def row(time: int, slot: int, offset: int, actor: int, **fields: Any) -> Any:
+    made = np.zeros(1, ROW)
+    made["claim"], made["slot"], made["time"], made["actor"] = SKIPPED, slot, time, actor
+    made["offset"], made["until"], made["other"] = offset, offset + 10, -1
+    for name, value in fields.items():
+        made[name] = value
+    return made
+
+
+def outcome(*rows: Any, slots: int) -> tuple[list[int], list[int]]:
+    """The doubts of what is told, and how many are violations and in doubt."""
+    order = np.zeros(3, ORDER)
+    order["reference"], order["assumed"] = -1, 100
+    counts = tally()
+    all_ = np.concatenate(rows)
+    counts[VIOLATED, SKIPPED] = int(np.count_nonzero(all_["note"] != RETRACTION))
+    kept = retract(all_, counts, order=order, commits_by=np.full(slots, -1), is_off=False)
+    return kept["doubt"].tolist(), [int(counts[which, SKIPPED]) for which in (VIOLATED, DOUBTFUL)]
+
+
+def test_a_retraction_is_about_what_another_process_told_of_that_offset_at_that_time() -> None:
+    found = [row(1_000, 0, 5, FINDER), row(1_000, 1, 5, FINDER), row(1_000, 0, 50, FINDER), row(2_000, 0, 5, FINDER)]
+    of_its_own = row(1_000, 0, 5, OTHER)
+    taken_back = row(1_050, 0, 7, OTHER, note=RETRACTION)
+    skew = int(Doubt.SKEW)
+    assert outcome(*found, of_its_own, taken_back, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
+    # One that is in doubt already is not counted once more.
+    assert outcome(*found, of_its_own, taken_back, taken_back, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
+
+
+def test_many_retractions_are_each_held_against_their_own_queue_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+
+    def counted(order: Any, first: Any, second: Any, **how: Any) -> Any:
+        looked_at.append(np.size(first) + np.size(second) - 1)
+        return gaps(order, first, second, **how)
+
+    gaps = notes.gaps
+    monkeypatch.setattr(notes, "gaps", counted)
+    slots = 200
+    found = [row(1_000, slot, 5, FINDER) for slot in range(slots)]
+    taken_back = [row(1_050, slot, 5, OTHER, note=RETRACTION) for slot in range(slots)]
+    assert outcome(*found, *taken_back, slots=slots)[1] == [0, slots]
+    assert sum(looked_at) == 2 * slots
