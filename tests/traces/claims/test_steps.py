@@ -864,6 +864,28 @@ def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offs
     assert told(locked(50), BEGIN, pages, again, commit(40_000, "one", 4), groups=ORDERLY) == []
 
 
+def cut(time: int, first: int, *sizes: int) -> list[dict[str, Any]]:
+    """A pull that is cut into calls of so many messages, and what comes of them."""
+    end = first + sum(sizes)
+    pages = [found(time, "one", first, end), pull(time + 1, end)]
+    for size in sizes:
+        pages += [deliver(time + 2, "one", first + n, count=size, next=first + size) for n in range(size)]
+        pages += [result(time + 3, "one", first + n) for n in range(size)]
+        pages += [removed(time + 4, first + n, first + size) for n in range(size)]
+        pages += [memory(time + 5, first + size)]
+        time, first = time + 4, first + size
+    return pages
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 2)])
+def test_the_size_of_batches_may_be_set_once_while_a_client_runs(before: int, after: int) -> None:
+    changed = [*BEGIN[:-2], *cut(400, 0, before, before, 1), *cut(20_000, 2 * before + 1, after, after, 1)]
+    last = 2 * (before + after) + 2
+    told_of = [*changed, *cut(30_000, last, after, after)]
+    assert Misstep.BATCH_ABOVE not in told(told_of)
+    assert Misstep.BATCH_ABOVE in told([*changed, *cut(30_000, last, before, before)])
+
+
 def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
     early = WRONG[Misstep.IDLE_EARLY]
     assert told(early) == [Misstep.IDLE_EARLY]

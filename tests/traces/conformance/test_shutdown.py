@@ -116,7 +116,7 @@ def test_a_late_lock_brings_no_queue_back(tmp_path: Path) -> None:
     assert whys(again) == ["the queue is in the table of the client already"]
 
 
-# --- a thread that is interrupted takes its message for one that has been cleaned -----------------------------------------
+# --- a thread that is interrupted takes its message for one that has been cleaned -------------------------------------
 
 
 def test_what_has_failed_may_leave_without_being_sent_back_once_the_offsets_are_stored(tmp_path: Path) -> None:

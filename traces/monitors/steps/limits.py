@@ -69,12 +69,21 @@ def split(t: Any, n: int, offset: int, after: int, count: int) -> None:
     line = t.lines[n]
     if count < 1 or after < 0:
         return
+    is_watched = 0 <= line.watched <= offset < line.watched_end
+    # consumeMessageBatchMaxSize can be set while the client runs: each pull is cut by what it is then.
+    may_be_set = line.resized == 0 and not (is_watched and (line.split >= 0 or line.sized_by == line.watched))
+    if count > line.most > 0 and may_be_set:
+        line.resized, line.most, line.largest = 1, 0, count
     line.largest = max(line.largest, count)
-    if 0 <= line.watched <= offset < line.watched_end and after != line.split:
+    if is_watched and after != line.split:
         # Of two calls with messages of one pull the first is not its last one, which may be smaller.
         whole = count if after < line.split else line.split_by
+        if line.split >= 0 and 0 < whole < line.most and line.resized == 0 and line.sized_by != line.watched:
+            line.resized, line.most, line.largest = 1, 0, max(whole, count)
         if line.split >= 0 and line.most == 0:
             line.most = whole
+        if line.split >= 0:
+            line.sized_by = line.watched
         if line.split >= 0 and whole != line.most:
             note_misstep(t, n, Misstep.BATCH_ABOVE, line.last, offset, line.most)
         if after > line.split:

@@ -143,6 +143,8 @@ LINE = np.dtype(
                 "split_by",  # and with how many messages that was
                 "most",  # with how many messages a listener is called at most; 0: not known
                 "largest",  # with how many it was called at most so far
+                "sized_by",  # where the pull asked from that told so last
+                "resized",  # 1: somebody has set it to another number since
                 "got_at",  # when it got the lock that it has, ms; NEVER: it has none
                 "told_refused",  # when its lock was refused last, long after the first time; NEVER: it was not
                 "illegal",  # where to go on from was told last of an illegal offset; -1: of none
