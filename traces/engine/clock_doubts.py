@@ -15,12 +15,14 @@ import numpy as np
 from ..claims.claim import Monitor
 from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
+from ..claims.settings import Settings
 from ..clocks.clocks import Clocks
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names
 from ..format.coverage import NEVER, Coverage, Hole
 from ..format.kinds import Kind
 from ..monitors.fold import Outcome
+from ..monitors.late import beyond
 from .context import Context, actor_of
 from .findings import Doubt, Note
 
@@ -40,7 +42,7 @@ _OF_LISTENERS = np.array(
 """Whether listeners of any client of the group may have done, by their clocks, what a finding of a claim misses."""
 
 
-def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Coverage, skew: int) -> Outcome:
+def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Coverage, settings: Settings) -> Outcome:
     """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded, or not compared.
 
     A message may come to any client of its group, so that for findings about messages all of them count.
@@ -50,9 +52,9 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         names: of queues and processes.
         context: has the clocks of the recorders, and when processes began and ended.
         coverage: tells who acted in which group.
-        skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
+        settings: the terms; a clock that is known to be no further off than the allowed skew needs no doubt.
     """
-    order = Order(context.clocks, skew)
+    order = Order(context.clocks, settings.skew)
     known = context.clocks.clocks
     loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
     off = {actor for actor in known if order.is_off(actor)}
@@ -69,7 +71,9 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
 
     about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
     is_long = (rows["claim"] == _OWNED) & (rows["value"] - rows["expected"] > PLAUSIBLE)
-    about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
+    open_ones = named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
+    open_ones[open_ones] &= ~beyond(rows[open_ones], PLAUSIBLE, names=names, settings=settings, context=context)
+    about |= open_ones
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}

@@ -108,7 +108,7 @@ def conclude(
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
     outcome = settle_waiting(outcome, trace, names, settings)
-    outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
+    outcome = order_doubted(outcome, names, scanned.context, coverage, settings)
     outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(
         header=trace.header,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.obligations import Blocked, Obligation, Reason
+from ..claims.claims import CODE
+from ..claims.obligations import OBLIGATIONS, Blocked, Obligation, Reason
 from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.context import Context, actor_of
@@ -24,6 +25,8 @@ _LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 """Kinds that may tell that the owner has the queue no more."""
 
 _MOVES = "every-queue-moves"
+_OF_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
+"""Reasons that rest on what the owner itself did since it was due, whatever others did meanwhile."""
 
 
 def late_rows(
@@ -61,6 +64,27 @@ def late_rows(
     late = _causes_first(rows[rows["note"] == Note.NONE])
     late["value"] = [around.reason(obligations[int(row["value"])], row, names, settings) for row in late]
     return np.concatenate([late, rows[rows["note"] != Note.NONE]])
+
+
+def beyond(rows: Any, margin: int, *, names: Names, settings: Settings, context: Context) -> Any:
+    """Which rows of :func:`late_rows` came later than an owner may be of itself by more than ``margin``, ms.
+
+    Args:
+        rows: findings, of other claims too.
+        margin: by which no clock is off.
+        names: of the check.
+        settings: the terms.
+        context: what is known besides.
+    """
+    found = (rows["claim"] == CODE[_MOVES]) & np.isin(rows["value"], _OF_ITSELF)
+    away = Standstills(context.events, pause=settings.rounds).away if found.any() else ()
+    for at in np.flatnonzero(found).tolist():
+        slot, since, until = names.slots[rows["slot"][at]], int(rows["since"][at]), int(rows["time"][at])
+        terms = settings.of_group(slot.group)
+        limit = max(one.within(terms) for one in OBLIGATIONS if one.reason == rows["value"][at])
+        down = within(((begin, end) for name, begin, end in away if name == slot.broker), since, until)
+        found[at] = until - since - down > limit + margin
+    return found
 
 
 def _causes_first(rows: Any) -> Any:
