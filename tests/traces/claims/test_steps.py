@@ -120,6 +120,16 @@ def illegal(time: int, offset: int, end: int) -> dict[str, Any]:
     return found(time, "one", offset, end, count=0, log=end) | {"result": "offset_illegal"}
 
 
+def woken(*lates: int) -> list[dict[str, Any]]:
+    """Pulls that wait, each for a message that comes a second later, and are answered so much later, ms."""
+    parts = [beats(50), *BEGIN, store(60, 0), store(70, 1), written(500_000)]
+    for n, late in enumerate(lates):
+        stored = 20_000 * n + 11_000
+        parts += [store(stored, 2 + n), found(stored + late, "one", 2 + n, 3 + n), pull(stored + late + 5, 3 + n)]
+        parts.append(passes(stored + 2_000))
+    return parts
+
+
 ORDERLY = {"G": Group(listener="orderly")}
 TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
@@ -296,6 +306,8 @@ WRONG: dict[Misstep, list[Any]] = {
         unsent(600, "request") | {"result": "ok", "level": 0},
     ],
     Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
+    Misstep.WOKEN_LATE: woken(7_000, 6_000, 8_000),
+    Misstep.OLD_OFFSET: [*RIGHT, commit(15_700, "one", 1)],
 }
 OF_ORDERLY = (
     Misstep.NOT_LOCKED,
@@ -918,3 +930,51 @@ def test_an_in_memory_offset_does_not_stay_where_a_query_or_a_reset_has_set_it()
     assert told(RESET_TO_1, again, done(11_100, 1, 2)) == []
     stays = [*done(30_000, 1, 2)[:-1], memory(30_003, 1)]
     assert told(RESET_TO_1, again, stays) == [Misstep.NOT_IN_WINDOW]
+
+
+def test_a_listener_is_given_nothing_without_the_lock() -> None:
+    begun = [locked(50), *BEGIN]
+    refused, error = (locked(30_000) | {"result": word} for word in ("failed", "error"))
+    lost = locked(30_000, Kind.LOCK_LOST)
+    goes_on = [memory(1_000 * second, 0) for second in range(26, 100, 4)]
+
+    def given(time: int, *before: dict[str, Any]) -> bool:
+        return Misstep.LOCK_OVER in told(begun, *before, goes_on, done(time, 0, 1), groups=ORDERLY)
+
+    # Its listener may have been about to be called.
+    assert [given(time, lost) for time in (34_000, 36_000)] == [False, True]
+    assert not given(36_000, lost, locked(35_000))
+    # The window goes on with what it has until it is told that it lost the lock, or that has run out.
+    for vain in (refused, error):
+        assert [given(time, vain) for time in (59_000, 61_000)] == [False, True]
+        assert not given(61_000, vain, locked(50_000))
+    # Whether it has asked again is not known.
+    assert not given(61_000)
+
+
+def test_a_commit_may_wait_at_its_broker() -> None:
+    later = [*RIGHT[:-1], *done(9_000, 2, 3), commit(9_500, "one", 3, "piggyback")]
+    assert Misstep.OLD_OFFSET not in told(later, commit(18_000, "one", 2))
+    assert Misstep.OLD_OFFSET in told(later, commit(20_000, "one", 2))
+    # A pull may be sent long after it has read the offset.
+    assert Misstep.OLD_OFFSET not in told(later, commit(20_000, "one", 2, "piggyback"))
+    # An operator has taken it back.
+    reset = event(15_000, Kind.RESET, offset=1)
+    assert Misstep.OLD_OFFSET not in told(later, reset, commit(20_000, "one", 2))
+
+
+def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
+    def late(*parts: Any) -> bool:
+        return Misstep.WOKEN_LATE in told(*parts, name=STORES)
+
+    assert late(woken(7_000, 6_000, 8_000))
+    # A process may be stopped once or twice.
+    assert not late(woken(10, 7_000, 20, 8_000, 30))
+    assert not late(woken(7_000, 6_000, 8_000, 10, 20, 30, 40))
+    # The broker, or the network, may be away.
+    assert not late([one for one in woken(7_000, 6_000, 8_000) if one["kind"] != Kind.REBALANCE])
+    assert not late(woken(7_000, 6_000, 8_000), broker_restart(90), broker_restart(30_000))
+    # What is filtered out wakes no pull.
+    assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
+    (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)
+    assert (row["offset"], row["expected"], row["since"], row["time"]) == (5, 4, 71_000, 77_950)

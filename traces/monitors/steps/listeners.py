@@ -20,6 +20,7 @@ from .state import (
     NEVER,
     SENDS_BACK,
     SHORTEST_PAUSE,
+    SILENCE,
     TIMEOUT,
     UNKNOWN,
     add,
@@ -45,9 +46,13 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     now = line.last
     if count == 1 and after >= 0 and after != offset + 1:
         note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
-    is_refused = line.refused_at != NEVER and now - line.refused_at > APART
-    if is_refused and line.locked != NEVER and now - line.locked > t.terms[LOCK_LIFE] and t.flags[line.slot] & ORDERLY:
-        note_misstep(t, n, Misstep.LOCK_OVER, line.refused_at, offset, int64(UNKNOWN))
+    if line.locked != NEVER and t.flags[line.slot] & ORDERLY:
+        # OR-9: a refusal alone does not tell the window so, which goes on until the round for all locks, or its end.
+        is_lost = line.unlocked > line.locked and line.given_back == NEVER and line.has == 1
+        if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
+            note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
+        elif line.renewed_at - line.locked > APART and now - line.locked > t.terms[LOCK_LIFE]:
+            note_misstep(t, n, Misstep.LOCK_OVER, line.locked, offset, int64(UNKNOWN))
     if count > 1:
         line.batched = 1
         known = after < 0

@@ -32,6 +32,27 @@ def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
 
 
 @part
+def stand(t: Any, line: Any, offset: int) -> None:
+    """The in-memory offset is ``offset`` from now on: only an operator, or a broker, takes it back."""
+    now = line.last
+    if offset < line.present or line.present < 0:
+        line.stood = line.stands = min(line.stood, offset)
+        line.stands_at = now
+    elif now - line.stands_at > LATE + t.terms[WIDEST]:
+        line.stood, line.stands, line.stands_at = line.stands, offset, now
+    line.present, line.present_at = offset, now
+
+
+@part
+def stood(t: Any, line: Any) -> Any:
+    """The in-memory offset of some time ago, as brokers tell commits late that wait there; -1: not known."""
+    late = LATE + t.terms[WIDEST]
+    if line.last - line.present_at > late:
+        return line.present
+    return line.stands if line.last - line.stands_at > late else line.stood
+
+
+@part
 def set_in_memory(t: Any, n: int, offset: int) -> None:
     """The in-memory offset is set: to a low-water mark, or to what the broker or an operator told."""
     line = t.lines[n]
@@ -60,6 +81,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     if line.behind < 0 and offset > max(line.sent, line.answer):
         line.behind, line.behind_at = offset, line.last
     line.memory = max(line.memory, offset)
+    stand(t, line, offset)
     found = t.missteps[n, Misstep.BEYOND_MEMORY]
     if found.time != NEVER and line.last - found.time <= t.terms[WIDEST] and found.offset <= line.memory:
         found.time = NEVER
@@ -99,6 +121,9 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         since = max(line.persisted_at, line.taken_at, line.resumed)
         if line.last - since > ROUNDS * t.terms[PERSIST] + LATE:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
+    is_read = path in (Path.PERIODIC, Path.REMOVAL, Path.SHUTDOWN)  # a pull may be sent long after it has read it
+    if is_read and line.has == 1 and line.mended < 0 and offset < stood(t, line):
+        note_misstep(t, n, Misstep.OLD_OFFSET, line.last, offset, stood(t, line))
     if path == Path.SHUTDOWN:
         note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
     elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:

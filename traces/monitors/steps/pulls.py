@@ -9,6 +9,7 @@ from ...encoding.names import BROADCASTING
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
+from .polls import waited
 from .state import NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
@@ -98,7 +99,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.unanswered_at != NEVER and now - line.unanswered_at < AGAIN:
             note_misstep(t, n, Misstep.NOT_ANSWERED, line.unanswered_at, offset, line.asked_at)
         line.unanswered_at = line.asked_at
-    line.asked = UNKNOWN
+    began, line.asked = (line.asked_at if line.asked >= 0 else now), UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     line.idle_since = now if served and line.late == 0 else int64(NEVER)
     refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
@@ -140,6 +141,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
                 line.end_at = now
             line.end, line.beginning, line.told_at = max(line.end, high), max(line.beginning, low), now
             line.heard = now
+        if line.late == 0 and line.has != 0 and (result == Result.FOUND or high <= offset):
+            waited(line, began, offset)
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))
