@@ -171,3 +171,11 @@ WOKEN_LATE = Step(
     of_broker=(Kind.STORE,),
     rules=("PL-19", "PL-22"),
 )
+SENT_FINISHED = Step(
+    statement="Of a call with several messages those behind the acknowledged ones are sent back; asked where it was "
+    "seen that the result of each of them is told.",
+    told="sent {message} back, which its listener had acknowledged",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
+    seen=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
+    rules=("CC-10", "CC-12"),
+)

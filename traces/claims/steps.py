@@ -491,3 +491,4 @@ class Misstep(Steps):
     OTHER_LEVEL = limits.OTHER_LEVEL
     OLD_OFFSET = limits.OLD_OFFSET
     WOKEN_LATE = limits.WOKEN_LATE
+    SENT_FINISHED = limits.SENT_FINISHED

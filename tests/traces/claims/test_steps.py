@@ -307,6 +307,10 @@ WRONG: dict[Misstep, list[Any]] = {
     ],
     Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
     Misstep.WOKEN_LATE: woken(7_000, 6_000, 8_000),
+    Misstep.SENT_FINISHED: [
+        *(*BEGIN, deliver(500, "one", 0, count=2, next=2), deliver(500, "one", 1, count=2, next=2)),
+        *(result(510, "one", 0), result(510, "one", 1, "later"), unsent(520, "request") | {"result": "ok"}),
+    ],
     Misstep.OLD_OFFSET: [*RIGHT, commit(15_700, "one", 1)],
 }
 OF_ORDERLY = (
@@ -978,3 +982,47 @@ def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
     assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
     (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)
     assert (row["offset"], row["expected"], row["since"], row["time"]) == (5, 4, 71_000, 77_950)
+
+
+def test_what_was_acknowledged_of_a_call_is_not_sent_back() -> None:
+    def sent(first: str, second: str, offset: int, path: str = "request") -> bool:
+        given = [deliver(500, "one", n, count=2, next=2) for n in range(2)]
+        back = unsent(520, path, offset) | {"result": "ok"}
+        returned = result(510, "one", 0, first), result(510, "one", 1, second)
+        return Misstep.SENT_FINISHED in told(BEGIN, given, *returned, back)
+
+    assert sent("ok", "later", 0)
+    assert not sent("ok", "later", 1)
+    assert not sent("ok", "later", 0, "expired")
+    # What the call returned may be told of all of them.
+    assert not sent("ok", "ok", 0)
+    assert not sent("later", "later", 0)
+
+
+def test_a_queue_is_pulled_on_after_a_pause_that_nothing_explains() -> None:
+    def paused(*parts: Any, after: int = 90_000, **how: Any) -> list[Misstep]:
+        right = [*RIGHT[:5], *RIGHT[6:]]  # without the pull that waits
+        return told(right, *parts, pull(700 + after, 2), nothing(900 + after), **how)
+
+    went_on = passes(30_000), passes(60_000)
+    assert paused(*went_on) == [Misstep.NOT_PULLED_ON]
+    assert paused(*went_on, after=79_000) == []
+    # Its application has suspended it, or its broker was away.
+    assert paused() == []
+    assert paused(*went_on, broker_restart(40_000)) == []
+    assert paused(passes(30_000, queues=("b:0", "c:0")), passes(60_000, queues=("b:0", "c:0"))) == []
+    assert paused(*went_on, groups=ORDERLY) == []
+
+
+def test_a_client_that_never_stores_offsets_by_itself_is_told_when_it_had_long_to() -> None:
+    def carried(until: int, *parts: Any) -> bool:
+        beating = [beats(time) for time in range(10_000, until, 30_000)]
+        pulls = [commit(time, "one", 2, "piggyback") for time in range(5_000, until, 4_000)]
+        return Misstep.NOT_PERSISTED in told([*RIGHT[:-1]], beating, pulls, *parts)
+
+    assert carried(190_000)
+    # Its interval may be another one.
+    assert not carried(170_000)
+    assert not carried(190_000, commit(100_000, "one", 2))
+    # Its broker knows the offset, and not on which way it came.
+    assert not carried(190_000, commit(100_000, "one", 2, ""))

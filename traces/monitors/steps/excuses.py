@@ -19,7 +19,7 @@ from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ...format.schema import master_of, may_change_master
 from ..standstills import Standstills
 from ..subscriptions import parse_subscription
-from .pulls import HELD
+from .pulls import HELD, PAUSED
 from .state import APART, LATE, NEVER, SILENCE
 from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 
@@ -118,7 +118,13 @@ class Excuses:
         if misstep == Misstep.OTHER_BATCH:
             return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
         if misstep == Misstep.NOT_PULLED_ON:
-            return not self._is_idle(line, found["since"], found["time"], apart)
+            since, until = int(found["since"]), int(found["time"])
+            if found["expected"] == PAUSED:
+                away = [*((time, time) for time in times), *gaps]
+                is_away = any(begin - LATE <= until and since - LATE <= end for begin, end in away)
+                if is_away or self.answered_before(line, until - SILENCE) <= since + LATE:
+                    return True
+            return not self._is_idle(line, since, until, apart)
         if misstep == Misstep.LEFT_OUT:
             # What lies before the beginning of the queue may be removed while a pull reads it.
             slot = self._names.slots[line["slot"]]

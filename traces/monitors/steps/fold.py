@@ -325,6 +325,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 commit(t, n, offset, int64(e.path[i]))
             elif offset >= 0 and t.flags[q] & BROADCASTING:
                 keep(t, n, offset)
+            else:
+                line.persisted_at = now  # nobody tells on which way
         elif kind == Kind.PULL:
             pull(t, n, offset)
         elif kind == Kind.PULL_RESULT:

@@ -14,6 +14,9 @@ from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST
 ROUNDS = 8
 """So many times a client may fail to store its offsets by themselves: a broker may be away, or its thread held up."""
 
+UNPACED = 36
+"""The same of one that was not seen to store any as often as it should: another interval would be as much longer."""
+
 
 @part
 def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
@@ -117,9 +120,10 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         sent_to_broker(t, n, offset)
         if offset == 0:
             note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, int64(UNKNOWN))
-    if path == Path.PIGGYBACK and line.paced and line.has == 1:
+    if path == Path.PIGGYBACK and line.has == 1 and line.taken_at != NEVER:
         since = max(line.persisted_at, line.taken_at, line.resumed)
-        if line.last - since > ROUNDS * t.terms[PERSIST] + LATE:
+        longest = ROUNDS * t.terms[PERSIST] + LATE if line.paced else UNPACED * t.terms[PERSIST]
+        if line.last - since > longest:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
     is_read = path in (Path.PERIODIC, Path.REMOVAL, Path.SHUTDOWN)  # a pull may be sent long after it has read it
     if is_read and line.has == 1 and line.mended < 0 and offset < stood(t, line):

@@ -154,6 +154,9 @@ LINE = np.dtype(
                 "got_at",  # when it got the lock that it has, ms; NEVER: it has none
                 "told_refused",  # when its lock was refused last, long after the first time; NEVER: it was not
                 "illegal",  # where to go on from was told last of an illegal offset; -1: of none
+                "told_call",  # offset behind the call with several messages that returned last; -1: none did
+                "told_well",  # 1: its last message went well, and
+                "each_told",  # 1: there was a call of which some did and some did not
                 "sights",  # how many long pulls, or ends of the queue, there were
                 "unsent",  # offset of the message that could not be sent back last; -1: none
                 "unsent_at",  # when that was, ms
@@ -189,6 +192,8 @@ ITEM = np.dtype(
             "sent",  # 1: it was sent back
             "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; NEVER: none did
+            "call",  # offset behind the call with several messages in which it was given last; -1: it was alone
+            "well",  # 1: its listener returned with success last
             "put_off",  # when an orderly listener put it off last, ms; NEVER: it did not
             "alone",  # 1: it was given alone last
             "counted",  # with which count it was put off last, where it was alone; -1: it was not
@@ -278,6 +283,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     line.last_held = line.split = line.illegal = line.unsent = UNKNOWN
     line.got_at = line.told_refused = NEVER
+    line.told_call = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
     for level in range(LEVELS):
