@@ -154,3 +154,28 @@ OUT_OF_TURN = Step(
     needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
     rules=("DL-5",),
 )
+OLD_OFFSET = Step(
+    statement="A client that stores the offset of a queue stores the one that it has in memory, and no older one.",
+    told="stored offset {offset} of {queue}, and had {expected} in memory",
+    needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.RESET, Kind.CORRECT),
+    seen=(Kind.COMMIT_MEMORY, Kind.ASSIGN),
+    rules=("OF-5", "OF-6"),
+)
+WOKEN_LATE = Step(
+    claim=_STORES,
+    statement="A pull that waits is answered when there is a message, in groups that take all messages of a topic.",
+    told="waited {span} for offset {offset} of {queue}, which was stored, and as long in others of {expected} pulls",
+    needs=(*PULLS, Kind.HEARTBEAT, Kind.REBALANCE, Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START),
+    in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
+    seen=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
+    of_broker=(Kind.STORE,),
+    rules=("PL-19", "PL-22"),
+)
+SENT_FINISHED = Step(
+    statement="Of a call with several messages those behind the acknowledged ones are sent back; asked where it was "
+    "seen that the result of each of them is told.",
+    told="sent {message} back, which its listener had acknowledged",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
+    seen=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
+    rules=("CC-10", "CC-12"),
+)

@@ -267,8 +267,9 @@ class Misstep(Steps):
         rules=("OR-9", "RB-32"),
     )
     LOCK_OVER = Step(
-        statement="A listener is given nothing of an orderly queue whose lock was refused and has run out.",
-        told="was given {message}, long after its lock of the queue was refused",
+        statement="A listener is given nothing of an orderly queue whose lock is lost, or was asked for in vain until "
+        "it ran out.",
+        told="was given {message} without the lock of the queue, which it had {span} before",
         needs=(Kind.DELIVER, Kind.LOCK),
         seen=(Kind.LOCK,),
         rules=("OR-3", "OR-11"),
@@ -488,3 +489,6 @@ class Misstep(Steps):
     LEGAL = limits.LEGAL
     PUT_OFF_UNCOUNTED = limits.PUT_OFF_UNCOUNTED
     OTHER_LEVEL = limits.OTHER_LEVEL
+    OLD_OFFSET = limits.OLD_OFFSET
+    WOKEN_LATE = limits.WOKEN_LATE
+    SENT_FINISHED = limits.SENT_FINISHED

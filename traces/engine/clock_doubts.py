@@ -15,6 +15,7 @@ import numpy as np
 from ..claims.claim import Monitor
 from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
+from ..claims.obligations import Reason
 from ..clocks.clocks import Clocks
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names
@@ -27,7 +28,13 @@ from .findings import Doubt, Note
 PLAUSIBLE = 10_000
 """No clock is off by more than this without somebody noticing, ms: what is longer is so by any of them."""
 
-_ONLY_OWNERS, _OWNED = CODE["only-owners-commit"], CODE["every-queue-gets-an-owner"]
+_ONLY_OWNERS, _OWNED, _MOVES = (
+    CODE["only-owners-commit"],
+    CODE["every-queue-gets-an-owner"],
+    CODE["every-queue-moves"],
+)
+_BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
+"""Why a queue stands still by what its owner alone did not do since it was due, whatever others did meanwhile."""
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
 _OF_ITSELF = np.array([*(claim.of_itself and (Kind.COMMIT,) not in claim.needs for claim in CLAIMS), False])
 """Whether a finding of a claim rests on the recording of one process; brokers record commits."""
@@ -68,7 +75,8 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
 
     about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
-    is_long = (rows["claim"] == _OWNED) & (rows["late"] > PLAUSIBLE)
+    by_itself = (rows["claim"] == _MOVES) & np.isin(rows["value"], _BY_ITSELF)
+    is_long = ((rows["claim"] == _OWNED) | by_itself) & (rows["late"] > PLAUSIBLE)
     about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)

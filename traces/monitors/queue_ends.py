@@ -15,7 +15,11 @@ from ..claims.steps import Misstep
 from ..encoding.names import Names, Slot
 from ..engine.findings import Note, sort_rows
 from .fold import Outcome
-from .steps.state import SHOWN
+from .steps.polls import LONG
+from .steps.state import SHOWN, SILENCE
+
+OFTEN = 3
+"""So often a pull that waits is answered late before that is told: a process may be stopped, or a thread held up."""
 
 
 def settle_ends(outcome: Outcome, names: Names) -> Outcome:
@@ -28,7 +32,7 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
     if not is_end.any():
         return outcome
     rows, violated, doubtful, keep = outcome.rows.copy(), outcome.violated.copy(), outcome.doubtful.copy(), ~is_end
-    for what, find in ((Misstep.END_AHEAD, _ahead), (Misstep.END_BEHIND, _behind), (Misstep.END_BACK, _back)):
+    for what, find in _FINDERS:
         told: dict[Slot, list[int]] = {}
         stored: dict[Slot, list[int]] = {}
         for at in np.flatnonzero(is_end & (rows["value"] == what)).tolist():
@@ -79,3 +83,34 @@ def _back(rows: Any, told: Sequence[int], made_again: Sequence[int]) -> _Found:
     for at in told:
         if rows["expected"][at] > ended:
             yield at, int(rows["expected"][at]), int(rows["since"][at])
+
+
+def _late(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
+    """Of each client the last pull that waited for a message that was there, where it was so with most long ones.
+
+    The broker has answered other requests of the client while it waited, in one case at least.
+    """
+    ends = sorted((int(rows["time"][place]), int(rows["offset"][place])) for place in stored)
+    for actor in sorted({int(rows["actor"][place]) for place in told}):
+        since: dict[int, int] = {}
+        waits = 0
+        for place in (one for one in told if rows["actor"][one] == actor):
+            stored_at = next((time for time, end in ends if end > rows["offset"][place]), None)
+            if stored_at is not None and stored_at < rows["time"][place] + SILENCE:
+                waits += 1
+                begin = max(stored_at, int(rows["since"][place]))
+                if rows["time"][place] - begin > LONG:
+                    since[place] = begin
+        seen = any(rows["until"][place] > begin for place, begin in since.items())
+        if seen and len(since) >= OFTEN and 2 * len(since) > waits:
+            at = max(since, key=lambda place: (rows["time"][place], place))
+            rows["until"][at] = rows["offset"][at] + 1
+            yield at, waits, since[at]
+
+
+_FINDERS = (
+    (Misstep.END_AHEAD, _ahead),
+    (Misstep.END_BEHIND, _behind),
+    (Misstep.END_BACK, _back),
+    (Misstep.WOKEN_LATE, _late),
+)

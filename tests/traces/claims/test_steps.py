@@ -120,6 +120,16 @@ def illegal(time: int, offset: int, end: int) -> dict[str, Any]:
     return found(time, "one", offset, end, count=0, log=end) | {"result": "offset_illegal"}
 
 
+def woken(*lates: int) -> list[dict[str, Any]]:
+    """Pulls that wait, each for a message that comes a second later, and are answered so much later, ms."""
+    parts = [beats(50), *BEGIN, store(60, 0), store(70, 1), written(500_000)]
+    for n, late in enumerate(lates):
+        stored = 20_000 * n + 11_000
+        parts += [store(stored, 2 + n), found(stored + late, "one", 2 + n, 3 + n), pull(stored + late + 5, 3 + n)]
+        parts.append(passes(stored + 2_000))
+    return parts
+
+
 ORDERLY = {"G": Group(listener="orderly")}
 TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
@@ -296,6 +306,12 @@ WRONG: dict[Misstep, list[Any]] = {
         unsent(600, "request") | {"result": "ok", "level": 0},
     ],
     Misstep.OUT_OF_TURN: [moved(20_000, 0, 9_000), moved(20_010, 1, 8_000)],
+    Misstep.WOKEN_LATE: woken(7_000, 6_000, 8_000),
+    Misstep.SENT_FINISHED: [
+        *(*BEGIN, deliver(500, "one", 0, count=2, next=2), deliver(500, "one", 1, count=2, next=2)),
+        *(result(510, "one", 0), result(510, "one", 1, "later"), unsent(520, "request") | {"result": "ok"}),
+    ],
+    Misstep.OLD_OFFSET: [*RIGHT, commit(15_700, "one", 1)],
 }
 OF_ORDERLY = (
     Misstep.NOT_LOCKED,
@@ -949,3 +965,95 @@ def test_an_in_memory_offset_does_not_stay_where_a_query_or_a_reset_has_set_it()
     assert told(RESET_TO_1, again, done(11_100, 1, 2)) == []
     stays = [*done(30_000, 1, 2)[:-1], memory(30_003, 1)]
     assert told(RESET_TO_1, again, stays) == [Misstep.NOT_IN_WINDOW]
+
+
+def test_a_listener_is_given_nothing_without_the_lock() -> None:
+    begun = [locked(50), *BEGIN]
+    refused, error = (locked(30_000) | {"result": word} for word in ("failed", "error"))
+    lost = locked(30_000, Kind.LOCK_LOST)
+    goes_on = [memory(1_000 * second, 0) for second in range(26, 100, 4)]
+
+    def given(time: int, *before: dict[str, Any]) -> bool:
+        return Misstep.LOCK_OVER in told(begun, *before, goes_on, done(time, 0, 1), groups=ORDERLY)
+
+    # Its listener may have been about to be called.
+    assert [given(time, lost) for time in (34_000, 36_000)] == [False, True]
+    assert not given(36_000, lost, locked(35_000))
+    # The window goes on with what it has until it is told that it lost the lock, or that has run out.
+    for vain in (refused, error):
+        assert [given(time, vain) for time in (59_000, 61_000)] == [False, True]
+        assert not given(61_000, vain, locked(50_000))
+    # Whether it has asked again is not known.
+    assert not given(61_000)
+
+
+def test_a_commit_may_wait_at_its_broker() -> None:
+    later = [*RIGHT[:-1], *done(9_000, 2, 3), commit(9_500, "one", 3, "piggyback")]
+    assert Misstep.OLD_OFFSET not in told(later, commit(18_000, "one", 2))
+    assert Misstep.OLD_OFFSET in told(later, commit(20_000, "one", 2))
+    # A pull may be sent long after it has read the offset.
+    assert Misstep.OLD_OFFSET not in told(later, commit(20_000, "one", 2, "piggyback"))
+    # An operator has taken it back.
+    reset = event(15_000, Kind.RESET, offset=1)
+    assert Misstep.OLD_OFFSET not in told(later, reset, commit(20_000, "one", 2))
+
+
+def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
+    def late(*parts: Any) -> bool:
+        return Misstep.WOKEN_LATE in told(*parts, name=STORES)
+
+    assert late(woken(7_000, 6_000, 8_000))
+    # A process may be stopped once or twice.
+    assert not late(woken(10, 7_000, 20, 8_000, 30))
+    assert not late(woken(7_000, 6_000, 8_000, 10, 20, 30, 40))
+    # The broker, or the network, may be away.
+    assert not late([one for one in woken(7_000, 6_000, 8_000) if one["kind"] != Kind.REBALANCE])
+    assert not late(woken(7_000, 6_000, 8_000), broker_restart(90), broker_restart(30_000))
+    # What is filtered out wakes no pull.
+    assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
+    (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)
+    assert (row["offset"], row["expected"], row["since"], row["time"]) == (5, 4, 71_000, 77_950)
+
+
+def test_what_was_acknowledged_of_a_call_is_not_sent_back() -> None:
+    def sent(first: str, second: str, offset: int, path: str = "request") -> bool:
+        given = [deliver(500, "one", n, count=2, next=2) for n in range(2)]
+        back = unsent(520, path, offset) | {"result": "ok"}
+        returned = result(510, "one", 0, first), result(510, "one", 1, second)
+        return Misstep.SENT_FINISHED in told(BEGIN, given, *returned, back)
+
+    assert sent("ok", "later", 0)
+    assert not sent("ok", "later", 1)
+    assert not sent("ok", "later", 0, "expired")
+    # What the call returned may be told of all of them.
+    assert not sent("ok", "ok", 0)
+    assert not sent("later", "later", 0)
+
+
+def test_a_queue_is_pulled_on_after_a_pause_that_nothing_explains() -> None:
+    def paused(*parts: Any, after: int = 90_000, **how: Any) -> list[Misstep]:
+        right = [*RIGHT[:5], *RIGHT[6:]]  # without the pull that waits
+        return told(right, *parts, pull(700 + after, 2), nothing(900 + after), **how)
+
+    went_on = passes(30_000), passes(60_000)
+    assert paused(*went_on) == [Misstep.NOT_PULLED_ON]
+    assert paused(*went_on, after=79_000) == []
+    # Its application has suspended it, or its broker was away.
+    assert paused() == []
+    assert paused(*went_on, broker_restart(40_000)) == []
+    assert paused(passes(30_000, queues=("b:0", "c:0")), passes(60_000, queues=("b:0", "c:0"))) == []
+    assert paused(*went_on, groups=ORDERLY) == []
+
+
+def test_a_client_that_never_stores_offsets_by_itself_is_told_when_it_had_long_to() -> None:
+    def carried(until: int, *parts: Any) -> bool:
+        beating = [beats(time) for time in range(10_000, until, 30_000)]
+        pulls = [commit(time, "one", 2, "piggyback") for time in range(5_000, until, 4_000)]
+        return Misstep.NOT_PERSISTED in told([*RIGHT[:-1]], beating, pulls, *parts)
+
+    assert carried(190_000)
+    # Its interval may be another one.
+    assert not carried(170_000)
+    assert not carried(190_000, commit(100_000, "one", 2))
+    # Its broker knows the offset, and not on which way it came.
+    assert not carried(190_000, commit(100_000, "one", 2, ""))

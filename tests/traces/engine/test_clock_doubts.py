@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.clocks.clocks import Clocks, Step
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.clock_doubts import steps_as_holes
+from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.format.coverage import ALL_KINDS, Coverage, Hole
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.io import open_trace
+
+from ..monitors.queue_events import assign, commit, consumed, event, found
 
 ONE, TWO, BROKER = Actor("one", 0), Actor("two", 0), Actor("b", -1)
 GROUPS = {ONE: {"G", "H"}, TWO: {"I"}}
@@ -39,3 +49,36 @@ def test_any_group_goes_by_the_clock_of_a_broker_or_of_nobody_known() -> None:
 def test_a_step_of_no_length_leaves_nothing_in_doubt() -> None:
     step = Step(since=5_000_000, until=5_000_000, recorders=(ONE,), events=("it went back by 5,000 ms",))
     assert list(steps_as_holes(Clocks(steps=(step,)), GROUPS)) == []
+
+
+def late_by(more: int, tmp_path: Path) -> tuple[int, int]:
+    """What is said of a queue whose owner pulls and gives no message to a listener, in a group where another one does.
+
+    Nothing bounds its clock. ``more``: how much longer than it may, ms.
+    """
+    works = *found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1)
+    other = [{**one, "queue": 1} for one in works]
+    waits = [event(10_000 * n, Kind.HEARTBEAT, "two", queue=None, topic=None, broker=None) for n in range(1, 40)]
+    until = 1_000 + Settings().stuck + more
+    mine = [*found_by("two", 1_000), *(one for one in waits if one["time"] < until), pull_of("two", until)]
+    events = sorted([*other, *mine], key=lambda one: one["time"])
+    header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True}
+    path = tmp_path / "one.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)))
+    result = check_locally(open_trace([path]), settings=Settings())
+    (answer,) = (one for one in result.verdicts if one.claim.id == "every-queue-moves")
+    return answer.violated, answer.doubtful
+
+
+def found_by(client: str, time: int) -> list[dict[str, Any]]:
+    asked = event(time, Kind.OFFSET_QUERY, client, result="none")
+    return [asked, assign(time, client, 0), pull_of(client, time + 10, 0), found(time + 20, client, 0, 1)]
+
+
+def pull_of(client: str, time: int, offset: int = 1) -> dict[str, Any]:
+    return event(time, Kind.PULL, client, offset=offset)
+
+
+def test_what_is_later_than_any_clock_is_off_needs_no_other_clock(tmp_path: Path) -> None:
+    assert late_by(20_000, tmp_path) == (1, 0)
+    assert late_by(5_000, tmp_path) == (0, 1)

@@ -19,8 +19,8 @@ from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ...format.schema import master_of, may_change_master
 from ..standstills import Standstills
 from ..subscriptions import parse_subscription
-from .pulls import HELD
-from .state import APART, LATE, SILENCE
+from .pulls import HELD, PAUSED
+from .state import APART, LATE, NEVER, SILENCE
 from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 
 _SHUTDOWN = codes(Path)[Path.SHUTDOWN]
@@ -118,7 +118,13 @@ class Excuses:
         if misstep == Misstep.OTHER_BATCH:
             return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
         if misstep == Misstep.NOT_PULLED_ON:
-            return not self._is_idle(line, found["since"], found["time"], apart)
+            since, until = int(found["since"]), int(found["time"])
+            if found["expected"] == PAUSED:
+                away = [*((time, time) for time in times), *gaps]
+                is_away = any(begin - LATE <= until and since - LATE <= end for begin, end in away)
+                if is_away or self.answered_before(line, until - SILENCE) <= since + LATE:
+                    return True
+            return not self._is_idle(line, since, until, apart)
         if misstep == Misstep.LEFT_OUT:
             # What lies before the beginning of the queue may be removed while a pull reads it.
             slot = self._names.slots[line["slot"]]
@@ -189,6 +195,19 @@ class Excuses:
             times = self._ends.get(self._names.actors[line["actor"]], ())
             return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
         return False
+
+    def takes_all(self, line: Any) -> bool:
+        """Whether a group takes all messages of a topic; a broker's line stands for any of them."""
+        slot = self._names.slots[line["slot"]]
+        if self._names.actors[line["actor"]].incarnation < 0:
+            return True
+        return self._expressions.get((slot.group, slot.topic)) == {"*"}
+
+    def answered_before(self, line: Any, time: int) -> int:
+        """When a broker answered another request of a process last before ``time``; NEVER if it did not."""
+        broker = self._names.slots[line["slot"]].broker
+        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        return max((at for at in answered if at < time), default=NEVER)
 
     def is_reached(self, line: Any) -> bool:
         """RB-4: whether a broker told a process who is in the group while its pulls there were refused.

@@ -45,6 +45,7 @@ from .state import (
     OF_ANOTHER,
     PLACES,
     SHORTEST_TIMEOUT,
+    SIGHTS,
     SILENCE,
     UNKNOWN,
     WHOLE,
@@ -212,7 +213,24 @@ class StepFold:
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
         kinds = (Misstep.END_AHEAD, Misstep.END_BACK, *[Misstep.END_BEHIND] * 3)
         judged = [self._tables.judged[what] for what in kinds]
+        if self._tables.judged[Misstep.WOKEN_LATE]:
+            polls = lines[known & (lines["sights"] > 0)]
+            rows += [self._polls(line) for line in polls if self._excuses.takes_all(line)]
+            judged += [True] * (len(rows) - len(judged))
         return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
+
+    def _polls(self, line: Any) -> Any:
+        """Rows of a client's long pulls, or of the ends that a broker's queue had."""
+        at = np.arange(max(0, line["sights"] - SIGHTS), line["sights"]) % SIGHTS
+        rows = np.zeros(len(at), ROW)
+        rows["claim"], rows["note"] = CODE[Misstep.WOKEN_LATE.step.claim], Note.END
+        rows["value"], rows["other"] = Misstep.WOKEN_LATE, NOBODY
+        rows["slot"], rows["actor"] = line["slot"], line["actor"]
+        rows["offset"], rows["since"], rows["time"] = line["sight"][at], line["sight_since"][at], line["sight_at"][at]
+        if self._names.actors[line["actor"]].incarnation >= 0:
+            rows["time"] -= self._excuses.apart
+            rows["until"] = [self._excuses.answered_before(line, int(time)) for time in rows["time"]]
+        return rows
 
     def _flags(self, code: int) -> int:
         slot, flags = self._names.slots[code], self._names.flags[code]
@@ -312,6 +330,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 commit(t, n, offset, int64(e.path[i]))
             elif offset >= 0 and t.flags[q] & BROADCASTING:
                 keep(t, n, offset)
+            else:
+                line.persisted_at = now  # nobody tells on which way
         elif kind == Kind.PULL:
             pull(t, n, offset)
         elif kind == Kind.PULL_RESULT:

@@ -20,6 +20,7 @@ from .state import (
     NEVER,
     SENDS_BACK,
     SHORTEST_PAUSE,
+    SILENCE,
     TIMEOUT,
     UNKNOWN,
     add,
@@ -45,9 +46,13 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     now = line.last
     if count == 1 and after >= 0 and after != offset + 1:
         note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
-    is_refused = line.refused_at != NEVER and now - line.refused_at > APART
-    if is_refused and line.locked != NEVER and now - line.locked > t.terms[LOCK_LIFE] and t.flags[line.slot] & ORDERLY:
-        note_misstep(t, n, Misstep.LOCK_OVER, line.refused_at, offset, int64(UNKNOWN))
+    if line.locked != NEVER and t.flags[line.slot] & ORDERLY:
+        # OR-9: a refusal alone does not tell the window so, which goes on until the round for all locks, or its end.
+        is_lost = line.unlocked > line.locked and line.given_back == NEVER and line.has == 1
+        if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
+            note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
+        elif line.renewed_at - line.locked > APART and now - line.locked > t.terms[LOCK_LIFE]:
+            note_misstep(t, n, Misstep.LOCK_OVER, line.locked, offset, int64(UNKNOWN))
     if count > 1:
         line.batched = 1
         known = after < 0
@@ -101,7 +106,8 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
             note_misstep(t, n, Misstep.PUT_OFF_UNCOUNTED, item.put_off, offset, attempt)
     item.put_off, item.counted, item.wanted, item.alone = NEVER, UNKNOWN, ABSENT, count == 1
     item.running += 1
-    item.returned = item.left = 0
+    item.call = after if count > 1 else int64(UNKNOWN)
+    item.returned = item.left = item.well = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
 
 
@@ -160,7 +166,11 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
         note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
         return
     item.running -= 1
-    item.returned = 1
+    item.returned, item.well = 1, status == Result.OK
+    if item.call >= 0:
+        # Some recorders tell of each message what the call returned.
+        line.each_told |= line.told_call == item.call and line.told_well != item.well
+        line.told_call, line.told_well = item.call, item.well
     if item.window == line.window and line.calls > 0:
         line.calls -= 1
     name_it(t, n, item, origin, attempt)
@@ -258,6 +268,8 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
         wanted = t.items[at].wanted
         if ABSENT not in (level, wanted) and level != wanted:
             note_misstep(t, n, Misstep.OTHER_LEVEL, line.last, offset, wanted)
+        if t.items[at].well and t.items[at].call >= 0 and line.each_told and t.items[at].running <= 0:
+            note_misstep(t, n, Misstep.SENT_FINISHED, line.last, offset, int64(UNKNOWN))
     if path != Path.EXPIRED:
         sent_to_broker(t, n, offset)
     if status != Result.OK:

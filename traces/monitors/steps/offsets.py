@@ -14,6 +14,9 @@ from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST
 ROUNDS = 8
 """So many times a client may fail to store its offsets by themselves: a broker may be away, or its thread held up."""
 
+UNPACED = 36
+"""The same of one that was not seen to store any as often as it should: another interval would be as much longer."""
+
 
 @part
 def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
@@ -29,6 +32,27 @@ def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
         and not line.cleaned
     ):
         note_misstep(t, n, Misstep.NOT_REMEMBERED, line.owed_at, offset, line.low)
+
+
+@part
+def stand(t: Any, line: Any, offset: int) -> None:
+    """The in-memory offset is ``offset`` from now on: only an operator, or a broker, takes it back."""
+    now = line.last
+    if offset < line.present or line.present < 0:
+        line.stood = line.stands = min(line.stood, offset)
+        line.stands_at = now
+    elif now - line.stands_at > LATE + t.terms[WIDEST]:
+        line.stood, line.stands, line.stands_at = line.stands, offset, now
+    line.present, line.present_at = offset, now
+
+
+@part
+def stood(t: Any, line: Any) -> Any:
+    """The in-memory offset of some time ago, as brokers tell commits late that wait there; -1: not known."""
+    late = LATE + t.terms[WIDEST]
+    if line.last - line.present_at > late:
+        return line.present
+    return line.stands if line.last - line.stands_at > late else line.stood
 
 
 @part
@@ -60,6 +84,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     if line.behind < 0 and offset > max(line.sent, line.answer):
         line.behind, line.behind_at = offset, line.last
     line.memory = max(line.memory, offset)
+    stand(t, line, offset)
     found = t.missteps[n, Misstep.BEYOND_MEMORY]
     if found.time != NEVER and line.last - found.time <= t.terms[WIDEST] and found.offset <= line.memory:
         found.time = NEVER
@@ -95,10 +120,14 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         sent_to_broker(t, n, offset)
         if offset == 0:
             note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, int64(UNKNOWN))
-    if path == Path.PIGGYBACK and line.paced and line.has == 1:
+    if path == Path.PIGGYBACK and line.has == 1 and line.taken_at != NEVER:
         since = max(line.persisted_at, line.taken_at, line.resumed)
-        if line.last - since > ROUNDS * t.terms[PERSIST] + LATE:
+        longest = ROUNDS * t.terms[PERSIST] + LATE if line.paced else UNPACED * t.terms[PERSIST]
+        if line.last - since > longest:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
+    is_read = path in (Path.PERIODIC, Path.REMOVAL, Path.SHUTDOWN)  # a pull may be sent long after it has read it
+    if is_read and line.has == 1 and line.mended < 0 and offset < stood(t, line):
+        note_misstep(t, n, Misstep.OLD_OFFSET, line.last, offset, stood(t, line))
     if path == Path.SHUTDOWN:
         note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
     elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:

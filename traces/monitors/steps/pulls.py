@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...claims.steps import Misstep
-from ...encoding.names import BROADCASTING
+from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
-from .state import NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
+from .polls import waited
+from .state import MARKS, NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
 REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
@@ -20,6 +21,12 @@ SOON = 900
 
 HELD = 25_000
 """A pull is held for 15 s and looked at every 5 s (PL-13, PL-22): unanswered for longer it was not held, ms."""
+
+LONGEST_PAUSE = 80_000
+"""ST-2: ``pullInterval`` is 65.535 s at most; ms."""
+
+PAUSED = 1
+"""In ``expected`` of a queue that was not pulled on: it was after all, when it had not been for long."""
 
 COMPACTED = 60_000
 """Brokers compact topics every 15 min, and nothing of the file being written: such young messages are there, ms."""
@@ -46,6 +53,7 @@ def pull(t: Any, n: int, offset: int) -> None:
     tell_if_pulled_unlocked(t, n, offset)
     if line.has == 0 and now - line.left_at > SILENCE and now - line.resumed > SILENCE:
         note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
+    _tell_if_paused(t, n, offset)
     if offset >= 0:
         if line.asked >= 0 and now - line.asked_at < SOON and line.asked == offset:
             note_misstep(t, n, Misstep.ASKED_TWICE, line.asked_at, offset, line.asked)
@@ -53,6 +61,19 @@ def pull(t: Any, n: int, offset: int) -> None:
             note_misstep(t, n, Misstep.ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
         line.position, line.start, line.mended = offset, UNKNOWN, UNKNOWN
     line.asked, line.asked_at, line.idle_since = offset, now, NEVER
+
+
+@part
+def _tell_if_paused(t: Any, n: int, offset: int) -> None:
+    """Whether a window with nothing in its cache was not pulled for longer than any ``pullInterval``."""
+    line = t.lines[n]
+    if line.has != 1 or line.idle_since == NEVER or line.taken < line.found or t.flags[line.slot] & ORDERLY:
+        return
+    since = line.idle_since
+    if line.marks > 0:
+        since = max(since, line.mark_at[(line.marks - 1) % MARKS])
+    if line.last - since > LONGEST_PAUSE:
+        note_misstep(t, n, Misstep.NOT_PULLED_ON, since, offset, int64(PAUSED))
 
 
 @part
@@ -98,7 +119,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.unanswered_at != NEVER and now - line.unanswered_at < AGAIN:
             note_misstep(t, n, Misstep.NOT_ANSWERED, line.unanswered_at, offset, line.asked_at)
         line.unanswered_at = line.asked_at
-    line.asked = UNKNOWN
+    began, line.asked = (line.asked_at if line.asked >= 0 else now), UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     line.idle_since = now if served and line.late == 0 else int64(NEVER)
     refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
@@ -140,6 +161,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
                 line.end_at = now
             line.end, line.beginning, line.told_at = max(line.end, high), max(line.beginning, low), now
             line.heard = now
+        if line.late == 0 and line.has != 0 and (result == Result.FOUND or high <= offset):
+            waited(line, began, offset)
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))

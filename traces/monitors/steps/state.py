@@ -35,6 +35,9 @@ OF_ANOTHER, LATER_QUEUE = 1 << 10, 1 << 11
 MARKS = 16
 """So many low-water marks, and so many calls with several messages, are remembered of each line."""
 
+SIGHTS = 32
+"""So many long pulls, and so many ends of a queue, are remembered of each line."""
+
 LEVELS = 19
 """Delay levels of RocketMQ, and one that stands for none (DL-1)."""
 
@@ -76,6 +79,11 @@ LINE = np.dtype(
                 "answered_at",  # when that was, ms; NEVER: it did not ask
                 "low",  # low-water mark
                 "memory",  # highest in-memory offset; -1: not known
+                "stood",  # in-memory offset of some time ago, which it can only have raised since; -1: not known
+                "stands",  # and that of ``stands_at``, which is to be it next
+                "stands_at",
+                "present",  # the in-memory offset, as far as it was set in this window; -1: not known
+                "present_at",  # and since when, ms
                 "brought",  # what the last answer told to go on from; -1: none
                 "led",  # the same where that lies beyond the end that it told
                 "mended",  # what a correction or reset told; -1: none
@@ -148,6 +156,10 @@ LINE = np.dtype(
                 "got_at",  # when it got the lock that it has, ms; NEVER: it has none
                 "told_refused",  # when its lock was refused last, long after the first time; NEVER: it was not
                 "illegal",  # where to go on from was told last of an illegal offset; -1: of none
+                "told_call",  # offset behind the call with several messages that returned last; -1: none did
+                "told_well",  # 1: its last message went well, and
+                "each_told",  # 1: there was a call of which some did and some did not
+                "sights",  # how many long pulls, or ends of the queue, there were
                 "unsent",  # offset of the message that could not be sent back last; -1: none
                 "unsent_at",  # when that was, ms
                 "unsent_count",  # and the count that it had; -1: not known
@@ -156,6 +168,9 @@ LINE = np.dtype(
         ("mark", WHOLE, (MARKS,)),  # the last low-water marks
         ("mark_at", WHOLE, (MARKS,)),  # and when they were, ms
         ("batch", WHOLE, (MARKS,)),  # offsets behind the last calls with several messages
+        ("sight", WHOLE, (SIGHTS,)),  # where the last long pulls asked from; of a broker: ends of its queue,
+        ("sight_since", WHOLE, (SIGHTS,)),  # since when, ms,
+        ("sight_at", WHOLE, (SIGHTS,)),  # and when they were answered, or it was the end, ms
         ("due", WHOLE, (LEVELS,)),  # of a broker, for each delay level: the latest due time of what came from it, ms
         ("due_at", WHOLE, (LEVELS,)),  # and when that came, ms
     ]
@@ -179,6 +194,8 @@ ITEM = np.dtype(
             "sent",  # 1: it was sent back
             "left",  # 1: it has left the window, and a listener runs still, or its result is still to be discarded
             "ended",  # when a listener returned with success last, ms; NEVER: none did
+            "call",  # offset behind the call with several messages in which it was given last; -1: it was alone
+            "well",  # 1: its listener returned with success last
             "put_off",  # when an orderly listener put it off last, ms; NEVER: it did not
             "alone",  # 1: it was given alone last
             "counted",  # with which count it was put off last, where it was alone; -1: it was not
@@ -257,7 +274,8 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.low = line.memory = line.brought = line.led = line.mended = UNKNOWN
     # A client handles the resets of its brokers one after another, 10 s each: it may take the queue before its turn.
     line.reset_to = t.lines[line.beside].reset_to if line.beside >= 0 else UNKNOWN
-    line.end = line.beginning = UNKNOWN
+    line.end = line.beginning = line.stood = line.stands = line.present = UNKNOWN
+    line.stands_at = line.present_at = NEVER
     line.shown = line.showing = UNKNOWN
     line.vain_at = line.vain = line.heard = line.denied_at = line.shown_at = line.showing_at = NEVER
     line.answered_at = NEVER
@@ -267,6 +285,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     line.last_held = line.split = line.illegal = line.unsent = UNKNOWN
     line.got_at = line.told_refused = NEVER
+    line.told_call = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
     for level in range(LEVELS):

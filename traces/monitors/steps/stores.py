@@ -8,6 +8,7 @@ from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, RETRY_TOPIC
 from ...format.kinds import Kind
 from ...machine_code.compiled import int64, part
+from .polls import reached
 from .state import APART, BITS, LATER_QUEUE, OF_ANOTHER, SHOWN, UNKNOWN, note_misstep
 
 COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
@@ -61,3 +62,4 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
     if line.missing == 0:
         line.told_at = now
     line.end = max(line.end, offset + 1)
+    reached(line)

@@ -51,6 +51,7 @@ def take(t: Any, n: int, offset: int) -> None:
     tell_if_kept(t, n, now)
     line.given_back = line.kept = NEVER
     line.taken_at = now
+    line.stood = line.stands = line.present = UNKNOWN
     line.owed, line.idle = 0, 0  # CC-13: of what left the window before after its end no offset was set
     if line.asked >= 0:
         line.late += 1
@@ -148,6 +149,7 @@ def reset(t: Any, q: int, offset: int) -> None:
     while n >= 0:
         line = t.lines[n]
         line.mended, line.position, line.memory = offset, UNKNOWN, UNKNOWN
+        line.stood = line.stands = line.present = UNKNOWN
         line.behind = line.unstored = line.watched = UNKNOWN
         line.reset_to = offset  # OF-31: a client sets it 10 s after it has dropped the queue
         n = line.beside

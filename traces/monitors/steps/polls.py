@@ -1,0 +1,38 @@
+"""Pulls that waited long, and what brokers had stored then; the two are in different folds, and compared in the end.
+
+A broker holds a pull at the end of a queue for 15 s, and answers it as soon as there is a message (PL-22).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...machine_code.compiled import int64, part
+from .state import APART, SIGHTS
+
+LONG = 3_000
+"""A pull that waited for less has not been held up, ms."""
+
+
+@part
+def waited(line: Any, since: int, offset: int) -> None:
+    """A pull from ``offset`` is answered, or told that there is nothing."""
+    if line.last - since > LONG:
+        _see(line, offset, since)
+
+
+@part
+def reached(line: Any) -> None:
+    """A broker has stored a message."""
+    last = (line.sights - 1) % SIGHTS
+    if line.sights > 0 and line.end < line.sight[last]:
+        line.sights = 0  # its topic was made again
+    if line.sights == 0 or line.last - line.sight_at[last] > APART:
+        _see(line, line.end, line.last)
+
+
+@part
+def _see(line: Any, offset: int, since: int) -> None:
+    at = line.sights % SIGHTS
+    line.sight[at], line.sight_since[at], line.sight_at[at] = offset, since, line.last
+    line.sights += int64(1)
