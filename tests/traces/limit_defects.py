@@ -60,19 +60,20 @@ def waits_for_no_lock(events: Events) -> Events:
 
 
 def larger_batch(events: Events) -> Events:
-    """Two calls of the largest number of messages become one."""
+    """The two calls into which a pull was cut become one, between other pulls of its queue that were cut."""
     given = of(events, "deliver", topic="orders")
     most = max(e["count"] for e in given)
     calls: dict[tuple[Any, ...], Events] = {}
     for event in given:
         calls.setdefault((its(event), event["next"]), []).append(event)
-    whole = {key: call for key, call in calls.items() if len(call) == most}
-    one, two = next(
-        (call, whole[who, after + most])
-        for (who, after), call in whole.items()
-        if (who, after + most) in whole and abs(whole[who, after + most][0]["time"] - call[0]["time"]) < 500
-    )
-    return changed(events, [*one, *two], count=2 * most, next=two[0]["next"], time=one[0]["time"])
+    pairs: dict[Any, list[tuple[Events, Events]]] = {}
+    for (who, after), call in calls.items():
+        rest = next((each for (it, _), each in calls.items() if it == who and each[0]["offset"] == after), [])
+        if len(call) == most > len(rest) > 0 and rest[0]["time"] - call[0]["time"] < 500:
+            pairs.setdefault(who, []).append((call, rest))
+    many = max(pairs.values(), key=len)
+    one, two = many[len(many) // 2]
+    return changed(events, [*one, *two], count=most + len(two), next=two[0]["next"], time=one[0]["time"])
 
 
 def two_in_a_call(events: Events) -> Events:

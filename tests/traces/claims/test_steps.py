@@ -902,6 +902,13 @@ def test_the_size_of_batches_may_be_set_once_while_a_client_runs(before: int, af
     assert Misstep.BATCH_ABOVE in told([*changed, *cut(30_000, last, before, before)])
 
 
+def test_whether_it_was_set_before_any_pull_was_cut_is_in_doubt() -> None:
+    changed = [*BEGIN[:-2], *cut(400, 0, 3), *cut(20_000, 3, 2, 2, 1)]
+    (row,) = check(changed).rows(STEPS_CLAIM)
+    assert (row["value"], row["doubt"]) == (Misstep.BATCH_ABOVE, Doubt.EVIDENCE)
+    assert Misstep.BATCH_ABOVE in told([*changed, *cut(30_000, 8, 3)])
+
+
 def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
     early = WRONG[Misstep.IDLE_EARLY]
     assert told(early) == [Misstep.IDLE_EARLY]

@@ -179,6 +179,8 @@ class StepFold:
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
         # Nobody records what a client may hold.
         rows["doubt"][(misstep == Misstep.TOO_FULL) & (found["expected"] <= HIGHEST_LIMIT)] = Doubt.EVIDENCE
+        # Nor the size of batches, which may be set while a client runs.
+        rows["doubt"][(misstep == Misstep.BATCH_ABOVE) & (found["since"] < found["time"])] = Doubt.EVIDENCE
         # Whether its topic was made again is known in the end only, too.
         rows["note"][misstep == Misstep.END_BACK] = Note.END
         now, sure = rows["note"] != Note.END, rows["doubt"] == 0

@@ -82,14 +82,29 @@ def split(t: Any, n: int, offset: int, after: int, count: int) -> None:
             line.resized, line.most, line.largest = 1, 0, max(whole, count)
         if line.split >= 0 and line.most == 0:
             line.most = whole
+            if line.largest > max(whole, count) and line.resized == 0:
+                # A call of another pull, which was not cut, had more: the size may have been set since the queue was
+                # taken, or that call was wrong.
+                since = line.taken_at if line.taken_at != NEVER else line.last - 1
+                note_misstep(t, n, Misstep.BATCH_ABOVE, since, offset, line.most)
+                line.resized, line.largest = 1, max(whole, count)
         if line.split >= 0:
             line.sized_by = line.watched
         if line.split >= 0 and whole != line.most:
-            note_misstep(t, n, Misstep.BATCH_ABOVE, line.last, offset, line.most)
+            _batch_above(t, n, offset)
         if after > line.split:
             line.split, line.split_by = after, count
     if line.largest > line.most > 0:
-        note_misstep(t, n, Misstep.BATCH_ABOVE, line.last, offset, line.most)
+        _batch_above(t, n, offset)
+
+
+@part
+def _batch_above(t: Any, n: int, offset: int) -> None:
+    """For certain, so that it is told instead of one that is in doubt."""
+    found = t.missteps[n, Misstep.BATCH_ABOVE]
+    if found.since < found.time:
+        found.time = NEVER
+    note_misstep(t, n, Misstep.BATCH_ABOVE, t.lines[n].last, offset, t.lines[n].most)
 
 
 @part
