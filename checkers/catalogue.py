@@ -45,19 +45,19 @@ from ..properties.verdict import Verdict
 from .suite import Row, claim_row, claim_rows
 
 ALLOCATION = "allocation"
-"""Where the theorems about strategies belong; it is a set of rules, not a machine."""
+"""The subject to which theorems about strategies belong; it is a set of rules, not a machine."""
 RETRY = "retry"
-"""Where the theorems about attempts, delay levels and dead letters belong."""
+"""The subject to which theorems about attempts, delay levels and dead letters belong."""
 FLOW_CONTROL = "flow_control"
-"""Where the theorems about limits of cached messages belong."""
+"""The subject to which theorems about limits on cached messages belong."""
 
 
 REFINEMENT = "refinement"
-"""Where the refinements between machines belong."""
+"""The subject to which refinements between machines belong."""
 
 
 def default_rows() -> list[Row]:
-    """The default suite: what RocketMQ users may rely on, and popular beliefs that are false."""
+    """The default suite: what RocketMQ users can rely on, and popular beliefs that are false."""
     return (
         allocation_rows()
         + retry_rows()
@@ -69,12 +69,12 @@ def default_rows() -> list[Row]:
 
 
 def member_rows() -> list[Row]:
-    """What groups with real members owe; that each action happens is claimed of the machines it comes from."""
+    """What must hold for groups with real members; coverage of actions is claimed for the machines they come from."""
     return [claim_row(claim) for claim in (*member_claims(), *member_step_claims())]
 
 
 def refinement_rows() -> list[Row]:
-    """That larger machines do nothing that the smaller ones, in which more is proven, cannot do."""
+    """That larger machines do nothing that the smaller ones, for which more is proven, cannot do."""
     return [
         Row(subject=item, machine=REFINEMENT, expected=item.expected, lesson=item.lesson, constants=item.constants)
         for item in refinement_claims()
@@ -114,13 +114,13 @@ def retry_rows() -> list[Row]:
 
 
 def flow_control_rows() -> list[Row]:
-    """Theorems about limits of cached messages."""
+    """Theorems about limits on cached messages."""
     rows = [Row(subject=item, machine=FLOW_CONTROL, expected=Verdict.HOLDS) for item in FLOW_THEOREMS]
     return rows + [Row(subject=item, machine=FLOW_CONTROL, expected=Verdict.VIOLATED) for item in NAIVE_FLOW_THEOREMS]
 
 
 def preset_rows(name: str) -> list[Row]:
-    """What is claimed of a preset. Raises :class:`KeyError` if there is none of that name."""
+    """What is claimed about a preset. Raises :class:`KeyError` if there is none of that name."""
     return [claim_row(claim) for claim in preset_claims(preset_named(name))]
 
 

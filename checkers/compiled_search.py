@@ -38,12 +38,13 @@ def compiled_search(
 ) -> TableSearch | LevelSearch:
     """A search that is ready to run.
 
-    Arguments are those of :func:`.explore.explore`; beside them ``terminal``: whether the predicate after those of the
-    properties excuses states without successors; ``stack``: what the search holds is let go when this is closed.
+    The arguments are those of :func:`.explore.explore`, and in addition ``terminal``: whether the predicate after those
+    of the properties excuses states without successors; ``stack``: closing it releases everything that the search
+    holds.
 
     Raises:
         ModelError: the machine cannot be compiled, or the reduction is not possible.
-        FolderError: the folder is in use, or has something else in it.
+        FolderError: the folder is in use, or contains something else.
     """
     native = compile_machine(lowered, cache=cache)
     threads = cores() if threads is None else threads

@@ -1,7 +1,7 @@
-"""The search past memory: states wait in a folder, in sorted files that are mapped and gone through in order.
+"""The search beyond memory: states are kept in a folder, in sorted files that are memory-mapped and read in order.
 
-Each level of the search is a file. Its successors are collected, sorted and rid of what is known a share of the memory
-at a time; what is left is merged to the file of the next level.
+Each level of the search is a file. Its successors are collected, sorted and stripped of known states, as many at a time
+as fit into the memory limit; what is left is merged into the file of the next level.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .level_search import CHECKPOINT, MOST_RUNS, Known, LevelSearch
 from .native_calls import NOT_FOUND
 
 _CHUNK = 1 << 14
-"""States of a level that a thread expands at a time."""
+"""Number of states of a level that a thread expands at a time."""
 
 _RECENT = 1 << 16
-"""Successors of which each thread knows at once that they are not new."""
+"""Number of recent successors that each thread recognises at once as not new."""
 
 
 def _level(number: int) -> str:
@@ -43,7 +43,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """A folder, made if there is none, in which no other process searches meanwhile.
 
     Raises:
-        FolderError: one does already; or the folder cannot be made, or written, now or meanwhile.
+        FolderError: another process searches there already; or the folder cannot be made, or written, now or later.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,15 +65,15 @@ class DiskSearch(LevelSearch):
 
     Args:
         native: the machine.
-        properties: whose first states are wanted, in the order of its predicates.
-        limits: when to give up; ``bytes`` is the memory for sorting, files that are mapped not counted.
-        folder: empty, or with what an interrupted search of the same has left; see :func:`alone_in`.
-        terminal: whether the predicate after them excuses states without successors.
-        threads: how many expand and sort.
+        properties: the properties whose first states are wanted, in the order of the machine's predicates.
+        limits: when to give up; ``bytes`` is the memory for sorting; mapped files do not count.
+        folder: empty, or with what an interrupted search of the same configuration has left; see :func:`alone_in`.
+        terminal: whether the predicate after those of the properties excuses states without successors.
+        threads: number of threads that expand and sort.
 
     Raises:
-        FolderError: the folder has something else in it.
-        OSError: it cannot be written, or is full.
+        FolderError: the folder contains something else.
+        OSError: the folder cannot be written, or is full.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class DiskSearch(LevelSearch):
         )
         if known is not None:
             for path in [*self.folder.glob("new-*.states"), *self.folder.glob("merging-*.states")]:
-                path.unlink()  # of the level in which it was interrupted
+                path.unlink()  # of the level in which the search was interrupted
             return known
         known = self._first(_level(0), shares=1, nowhere=(NOT_FOUND, NOT_FOUND))
         self.initial.tofile(self.folder / _level(0))
@@ -133,7 +133,7 @@ class DiskSearch(LevelSearch):
     def _next_level(self) -> bool:
         known, number = self._known, len(self._known.levels)
         level = self._mapped(_level(number - 1), known.levels[-1])
-        # What was found last, and is most often found again, comes first, so that less is looked for in the rest.
+        # The states found last, which are found again most often, come first, so that less is looked up in the rest.
         runs = [self._mapped(name, count) for name, count in reversed(known.runs)]
         expanding = _Expanding(self, level, runs)
         with ThreadPoolExecutor(self._threads, thread_name_prefix="search") as pool:
@@ -171,7 +171,7 @@ class DiskSearch(LevelSearch):
             known.found[bit] = len(known.levels) - 1, int(found[bit])
 
     def _merged(self, runs: list[tuple[str, int]], name: str, pool: ThreadPoolExecutor) -> int:
-        """Merge sorted files, which go, to one of this name; returns how many states it has."""
+        """Merge sorted files into one with the given name, and remove them; returns its number of states."""
         step = 0
         while len(runs) > 1:
             runs.sort(key=lambda run: run[1])
@@ -192,7 +192,8 @@ class DiskSearch(LevelSearch):
     def _merge(self, one: tuple[str, int], other: tuple[str, int], name: str) -> int:
         path, most = self.folder / name, one[1] + other[1]
         with path.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, most * self.words * 8)  # now: a full disk would kill who writes by map
+            # Reserved now: if the disk were full, writing through a mapping would kill the process.
+            os.posix_fallocate(file.fileno(), 0, most * self.words * 8)
         count: int = states.merge(self._mapped(*one), self._mapped(*other), self._mapped(name, most))
         with path.open("r+b") as file:
             file.truncate(count * self.words * 8)
@@ -224,7 +225,7 @@ class DiskSearch(LevelSearch):
 
 @dataclass(kw_only=True)
 class _Worker:
-    """What one thread has found of a level."""
+    """What one thread has found in a level."""
 
     taken: Any
     told: Any
@@ -235,7 +236,7 @@ class _Expanding:
 
     Attributes:
         runs: name and number of states of the sorted files of new states.
-        is_late: the time is over, and not all of the level was expanded.
+        is_late: whether the time is over before all of the level was expanded.
     """
 
     def __init__(self, search: DiskSearch, level: Any, known: Sequence[Any]) -> None:
@@ -248,7 +249,7 @@ class _Expanding:
         self.is_late = False
 
     def work(self) -> _Worker:
-        """Expand chunks until there are none."""
+        """Expand chunks until none are left."""
         search = self._search
         words, fan = search.words, search.fan
         worker = _Worker(taken=np.zeros(fan, np.int64), told=np.full(4, NOT_FOUND, np.int64))
@@ -291,7 +292,7 @@ class _Expanding:
         return (begin, self._next) if begin < len(self._level) else None
 
     def _put(self, made: Any, ordered: Any) -> None:
-        """Write what is new among successors to a sorted file."""
+        """Write the new states among the successors to a sorted file."""
         states.keys(made, ordered)
         ordered.sort()
         new = np.empty_like(made)

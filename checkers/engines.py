@@ -1,4 +1,4 @@
-"""The engines by name, so that those which are not asked need not be loaded."""
+"""The engines by name, so that an engine is loaded only if it is used."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ SPARK = "spark"
 STRATEGIES = "strategies"
 
 ENGINES = (EXPLORE, PROVE, SIMULATE, STATEFUL, LIVENESS, GROUPS, REFINE, SPARK)
-"""Those that can be asked for."""
+"""Names of the engines that can be selected."""

@@ -1,4 +1,4 @@
-"""What an exhaustive search tells: how far it is, what it found, and its verdicts with their runs."""
+"""What an exhaustive search reports: its progress, what it found, and its verdicts with their runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .reduction.symmetry import Symmetry
 
 NO_DEADLOCK = "no-deadlock"
-"""Id of the built-in property that every state has a successor, or is one where the machine may end."""
+"""Id of the built-in property that every state has a successor, or is one in which a run may end."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a running search is: distinct states, transitions, depth, states still to expand, seconds so far."""
+    """Progress of a running search: distinct states, transitions, depth, states still to expand, seconds so far."""
 
     states: int
     transitions: int
@@ -40,17 +40,17 @@ class Exploration:
     """What a search found.
 
     Attributes:
-        results: one for each property asked, in their order (deadlock last).
+        results: one for each property to be judged, in their order (deadlock last).
         complete: whether all reachable states were seen.
-        limit: which limit ended the search, in words, when it did not end by itself.
+        limit: which limit ended the search, in words, if it did not end by itself.
         states: distinct states.
         transitions: (state, enabled instance) pairs of the expanded states.
         depth: steps to the farthest state expanded so far.
-        taken: instance label → how many transitions it made.
+        taken: instance label → number of its transitions.
         idle_actions: names of actions never enabled (known only when complete).
-        seconds: searching; ``compile_seconds``: lowering, compiling and preparing reductions before it.
+        seconds: time for searching; ``compile_seconds``: for lowering, compiling and preparing reductions before it.
         bytes_per_state: memory of table, parents and index divided by ``states``.
-        reduction: what was left out; counts are those of the states and transitions that were not.
+        reduction: the reductions in use; all counts are of states and transitions that were not left out.
     """
 
     results: tuple[Result, ...]
@@ -83,9 +83,9 @@ class Limits:
     """When a search gives up with UNKNOWN.
 
     Attributes:
-        states: distinct states; None for as many as the memory allows.
+        states: number of distinct states; None for as many as the memory allows.
         seconds: time for searching.
-        bytes: memory for table, parents and index; None means half of what there is.
+        bytes: memory for table, parents and index; None means half of the machine's memory.
     """
 
     states: int | None = None
@@ -150,13 +150,13 @@ def _result(name: str, verdict: Verdict, run: Run | None, exploration: Explorati
 def run_through(
     plain: PlainMachine, path: Sequence[tuple[int, ...]], layout: Layout, symmetry: Symmetry | None = None
 ) -> Run:
-    """The replayed run through packed states, the first of which is the initial one.
+    """A run through packed states, the first of which is the initial one, replayed.
 
     Args:
         plain: the machine.
         path: the states, or their representatives.
         layout: how they are packed.
-        symmetry: by which they are represented, if they are.
+        symmetry: the symmetry by which states are represented, if any.
 
     Raises:
         ModelError: there is no such run.
@@ -176,7 +176,7 @@ def run_through(
 
 
 def raise_wrong_write(plain: PlainMachine, run: Run, number: int) -> NoReturn:
-    """Tell of an instance that writes outside a domain in the last state of a run.
+    """Report an instance that writes outside a domain in the last state of a run.
 
     Raises:
         ModelError: always.

@@ -46,28 +46,29 @@ def explore(
     Args:
         configuration: a finite configuration.
         properties: what to judge.
-        limits: when to give up; the verdicts are UNKNOWN then, with the limit in ``bounds``.
+        limits: when to give up; the verdicts are then UNKNOWN, with the limit in ``bounds``.
         stop_when_decided: end as soon as each property has its counterexample or witness.
-        deadlocks: judge the built-in property ``no-deadlock`` as well.
+        deadlocks: also judge the built-in property ``no-deadlock``.
         may_end: states in which a run may end (used with ``deadlocks``).
         idle_actions_allowed: do not treat an action that is never enabled as a modelling error.
-        reduce: what may be left out without a change of any verdict asked for (see ``reduction``); runs are as short as
-            without. With partial-order reduction, steps that matter to no verdict are not taken, so idle actions are
-            not looked for, and a write outside a domain may go unnoticed.
-        threads: how many search side by side where a level is wide enough; None for one for each core. All that is
-            found is the same with any number. One searches with reductions, and where ``stop_when_decided`` is asked.
-        folder: where states are kept that need not fit the memory: an empty folder, or what an interrupted search of
-            the same has left, which goes on. A limit of states ends such a search after a level. What it has written
-            is removed when all states were found. With a session of Spark it is a path or URI that all workers see.
-            Not with reductions, nor with ``stop_when_decided``.
-        session: of Spark, whose workers search; states are kept in ``folder``, or in a temporary one of this machine.
+        reduce: what may be left out without changing any of the verdicts (see ``reduction``); runs are as short as
+            without it. With partial-order reduction, steps that do not affect a verdict are not taken, so idle actions
+            are not reported, and a write outside a domain may go unnoticed.
+        threads: number of threads that search side by side in wide levels; None for one per core. The results are the
+            same with any number. With reductions, or with ``stop_when_decided``, only one thread searches.
+        folder: where states are kept if they need not fit into memory: an empty folder, or what an interrupted search
+            of the same configuration has left, which is then continued. A limit of states ends such a search after a
+            level. Its files are removed once all states are found. With a Spark session, it is a path or URI that all
+            workers can reach. It excludes reductions and ``stop_when_decided``.
+        session: a Spark session, whose workers search; states are kept in ``folder``, or in a temporary folder of this
+            machine.
         progress: called several times a second.
         cache: keeps compiled code between runs.
 
     Raises:
         ModelError: the configuration is not finite; a step writes outside a declared domain; an action is never
             enabled in any reachable state; a property has another kind; the reduction is not possible.
-        FolderError: the folder is in use, or has something else in it.
+        FolderError: the folder is in use, or contains something else.
     """
     started = time.perf_counter()
     for item in properties:

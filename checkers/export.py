@@ -1,13 +1,13 @@
 """Promela text of a finite configuration, so that SPIN can give a second opinion on it.
 
-The text is one process that takes one ``d_step`` a time: an option for each action instance, a global variable for each
-cell. What a step needs on the way stands in *scratch* variables of as few bits as it takes, which are 0 before and
-after every step, so SPIN has exactly the states and steps of the machine. They are not ``hidden``: with hidden
-variables SPIN searches neither breadth-first nor on several cores.
+The text is one process that takes one ``d_step`` at a time, with an option for each action instance and a global
+variable for each cell. Intermediate values of a step are in *scratch* variables of as few bits as possible, which are 0
+before and after every step, so SPIN has exactly the states and steps of the machine. They are not ``hidden``: with
+hidden variables SPIN searches neither breadth-first nor on several cores.
 
-A guard must be one expression, in which a subterm used often is written often. Where that would make the text explode,
-the subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds
-no state and no transition either.
+A guard must be one expression, in which a subterm is repeated for each use. If that would make the text too long, the
+subterm becomes a *derived* variable: kept up to date by every step and determined by the other variables, it adds
+neither states nor transitions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _INT_WIDTH = 32
 _INT = range(-(2**31), 2**31)
 _JOIN = {Op.ADD: " + ", Op.MUL: " * ", Op.AND: " && ", Op.OR: " || ", Op.LE: " <= ", Op.EQ: " == "}
 
-# Words that Promela, or the C that SPIN makes of it, does not take as the name of a variable.
+# Words that Promela, or the C that SPIN generates from it, does not accept as the name of a variable.
 _RESERVED = """
 active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan d_proctype d_step do else empty
 enabled end eval false fi for full get_priority goto hidden if in init inline int len local ltl mtype nempty never
@@ -55,7 +55,7 @@ def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
 
     Args:
         lowered: the configuration.
-        invariants: names of lowered predicates that shall hold in every reachable state.
+        invariants: names of lowered predicates that must hold in every reachable state.
 
     Raises:
         ModelError: the configuration is infinite, a predicate is unknown, or a number may leave the 32 bits of SPIN.
@@ -71,7 +71,7 @@ def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True)
 class _Stored:
-    """How a cell is kept: variable, declaration, and what is subtracted from the value.
+    """How a cell is stored: variable, declaration, and the number that is subtracted from the value.
 
     A cell with a single possible value has no declaration.
     """
@@ -91,8 +91,8 @@ class _Step:
     """Statements under construction, with the scratch variables they use.
 
     Attributes:
-        names: variables by the node whose value they have.
-        scratch: declarations of those that the step uses, by name.
+        names: variables by the node whose value they hold.
+        scratch: declarations of the scratch variables that the step uses, by name.
         lines: the statements.
     """
 
@@ -110,7 +110,9 @@ class _Step:
         return name
 
     def insist(self, name: str, expression: str, *, told: str = "", comment: str = "") -> None:
-        """Assert the value of ``expression``, put into a variable; SPIN tells ``told`` of it, or its name."""
+        """Assert the value of ``expression``, put into a variable; SPIN reports ``told``, or else the name of the
+        variable.
+        """
         self.scratch[name] = f"bit {name}"
         self.lines.extend((f"{comment}{name} = {expression}", f"assert({told or name})"))
 
@@ -170,7 +172,7 @@ class _Export:
         return derived
 
     def _dependencies(self) -> dict[int, frozenset[int]]:
-        """For each derived variable the cells it is made of."""
+        """For each derived variable, the cells that it is computed from."""
         nodes = self.program.nodes
         return {
             root: frozenset(
@@ -258,7 +260,7 @@ class _Export:
             after.names[number] = self.derived[number]
 
     def _values(self, step: _Step, roots: Iterable[int]) -> Mapping[int, str]:
-        """Expressions for ``roots``; what is used twice, or long, goes through temporaries."""
+        """Expressions for ``roots``; whatever is used twice, or is long, goes through temporaries."""
         wanted = list(roots)
         numbers = _below(self.program, wanted, step.names)
         uses: dict[int, int] = {}
@@ -359,7 +361,7 @@ def _store(cells: Iterable[Cell]) -> Iterator[_Stored]:
 
 
 def _stored(cell: Cell, name: str) -> _Stored:
-    """Keep a cell in as few bits as its domain takes: the smaller SPIN's state, the faster SPIN."""
+    """Store a cell in as few bits as its domain needs: the smaller SPIN's state, the faster its search."""
     low, high = cell.family.low, cell.family.high
     assert high is not None
     width = (high - low).bit_length()

@@ -1,11 +1,11 @@
-"""What is wrong with the folder of a search."""
+"""Errors about the folder of a search."""
 
 from __future__ import annotations
 
 from ..model.kernel import ModelError
 
 LOCK = "lock"
-"""A file in the folder of a search that is locked as long as a process searches."""
+"""A file in the folder of a search that is locked for as long as a process searches."""
 
 
 class FolderError(ModelError):

@@ -1,4 +1,4 @@
-"""The words of a story: the variables it changes and the steps it takes, with what the machine says of them."""
+"""The words of a story: the variables that it changes and the steps that it takes, with the machine's descriptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model.kernel.lowered import Family
 from ..model.kernel.plain import StateTuple
 
 WATCHING = "_"
-"""What names of variables begin with that only watch a run; no story tells of them."""
+"""Prefixes of the names of variables that only observe a run; stories do not mention them."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Glossary:
     steps: tuple[tuple[str, str], ...]
 
     def lines(self) -> list[str]:
-        """The glossary, one line for each word."""
+        """The glossary, one line per word."""
         return [*_table("names", self.variables), *_table("steps", self.steps)]
 
 
 def glossary(lowered: Lowered, states: Sequence[StateTuple], taken: Sequence[int]) -> Glossary:
-    """The words of a run: ``taken`` has the number of the instance between two of the ``states``."""
+    """The words of a run; ``taken`` holds the number of the instance between each two of the ``states``."""
     variables: dict[str, str] = {}
     steps: dict[str, str] = {}
     for number, before, after in zip(taken, states, states[1:], strict=False):

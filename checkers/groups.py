@@ -13,10 +13,10 @@ from .result import Result
 def search_groups(
     claim: GroupClaim, *, max_queues: int = 6, max_consumers: int = 6, max_seconds: float | None = None
 ) -> Result:
-    """Look at every group of ``claim`` with up to so many queues and consumers, smallest sum first.
+    """Check every group of ``claim`` with up to the given numbers of queues and consumers, smallest sum first.
 
-    The first group that contradicts it is therefore a smallest one. UNKNOWN when the time that is given, if any, is up
-    before, or when there was no group to look at.
+    The first group that contradicts the claim is therefore a smallest one. The verdict is UNKNOWN if the time limit, if
+    any, is reached before, or if there was no group to check.
     """
     start = time.monotonic()
     groups = 0

@@ -1,8 +1,8 @@
 """The kill matrix: which other properties notice a mutant, and which engines.
 
-Asked is everything that is claimed to hold of the mutant's machine somewhere. A property that is violated without the
-bug in the mutant's configuration, or that speaks of variables which do not exist there, is not claimed there and has no
-cell. Random runs and bounded proofs only ever kill: where they find nothing, they know nothing.
+The candidates are all properties that are claimed to hold for the mutant's machine in some configuration. A property
+that is violated without the bug in the mutant's configuration, or that refers to variables which do not exist there, is
+not claimed there and has no cell. Random runs and bounded proofs can only kill: if they find nothing, nothing follows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .theorems import prove_theorem
 
 
 class Outcome(enum.StrEnum):
-    """What one engine says of one property of a mutant."""
+    """The result of one engine for one property of a mutant."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -51,8 +51,8 @@ class Cell:
     Attributes:
         property: id of the property or theorem, or the laws of a strategy (``laws-of-AVG``).
         engine: name of the engine.
-        outcome: what it says.
-        steps: length of the counterexample, where it is a run.
+        outcome: the engine's result.
+        steps: length of the counterexample, if it is a run.
     """
 
     property: str
@@ -63,11 +63,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much the engines do that only look for counterexamples.
+    """How much work is done by engines that only look for counterexamples.
 
     Attributes:
-        runs, steps, seed: random runs, and how long they are.
-        depth: length of the runs that a bounded proof looks at.
+        runs, steps, seed: number of random runs, their length and their seed.
+        depth: length of the runs that a bounded proof considers.
         work: Z3 resource units for each bounded proof.
     """
 
@@ -79,7 +79,7 @@ class Effort:
 
 
 def cells(entry: Entry, trials: Trials, effort: Effort | None = None) -> list[Cell]:
-    """The row of ``entry``: none for what is explained or left out."""
+    """The cells in the row of ``entry``; none for something that is explained or left out."""
     match entry:
         case MachineMutant():
             return list(_machine_cells(entry, trials, effort or Effort()))
@@ -107,7 +107,7 @@ def _machine_cells(entry: MachineMutant, trials: Trials, effort: Effort) -> Iter
 def _questions(
     entry: MachineMutant, wrong: Configuration, claimed: Sequence[Property], trials: Trials, effort: Effort
 ) -> Iterator[tuple[str, list[Property], Callable[[], Sequence[Result]]]]:
-    """Engine, properties, and what asks the one about the others."""
+    """For each engine, its properties and a function that judges them."""
     constants = entry.mutant.wrong_constants
     states = [item for item in claimed if item.kind not in LIVENESS]
     always = [item for item in states if item.kind is Kind.ALWAYS]
@@ -142,7 +142,7 @@ def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
 
 
 def _uses(entry: RuleMutant, theorem: Theorem) -> bool:
-    """Whether a theorem calls the rule, for unknown sizes or for small ones, where quantifiers are unfolded."""
+    """Whether a theorem calls the rule, for unknown sizes or for small ones, with quantifiers unfolded."""
     with entry.rule.mutated(entry.id) as calls:
         for sizes in ({}, dict.fromkeys(theorem.sizes, 2)):
             case = theorem.case(sizes)

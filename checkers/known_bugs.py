@@ -1,7 +1,7 @@
-"""Known bugs: what really went wrong in RocketMQ and its clients, by id, and what of it cannot be said with the model.
+"""Known bugs: what really went wrong in RocketMQ and its clients, by id, and which of it the model cannot express.
 
 Each id stands for one bug, surprise or misconfiguration from the trackers and histories of RocketMQ, its clients and
-ports; its letter says what it is about. How a bug works is told where it is declared: beside the text of the model that
+ports; its letter gives the topic. How a bug works is described where it is declared: beside the text of the model that
 it breaks.
 """
 
@@ -20,7 +20,7 @@ TOPICS: Mapping[str, str] = {
     "G": "where consumption starts, broadcasting",
     "H": "delayed messages",
 }
-"""Letter → what these bugs are about."""
+"""Letter → the topic of these bugs."""
 
 KNOWN_BUGS: Mapping[str, str] = {
     "A1": "clientid-clash",
@@ -109,11 +109,11 @@ LEFT_OUT: Mapping[str, str] = {
     "H6": _TIMER,
     "H7": _TIMER,
 }
-"""Id → why there is no mutant of it."""
+"""Id → why there is no mutant for it."""
 
 
 def known_id(name: str) -> str:
-    """The known bug that a mutant belongs to: ``E2`` for ``E2-timestamp``; the name itself where it is none."""
+    """The known bug to which a mutant belongs: ``E2`` for ``E2-timestamp``; for any other name, the name itself."""
     found = re.match(r"[A-Z]\d+(?![A-Za-z0-9])", name)
     return found[0] if found else name
 

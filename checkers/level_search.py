@@ -1,8 +1,8 @@
-"""What searches have in common that keep their states in files, one level after another: checkpoints, limits, runs.
+"""What searches that keep their states in files have in common: levels, checkpoints, limits, runs.
 
-What is known are the levels themselves, and merged sets of several of them, so that they stay few. After each level a
-checkpoint is written, from which a search goes on that was interrupted. Parents are not kept: a run is found backwards,
-by what leads to a state of the level after.
+The known states are the levels themselves, and merged sets of several levels, so that there are few sets. After each
+level a checkpoint is written, from which an interrupted search can continue. Parents are not stored: a run is
+reconstructed backwards, by searching each level for a predecessor of the state in the next one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .native_calls import NOT_FOUND
 from .run import Run
 
 MOST_RUNS = 4
-"""Sorted sets of known states; of more, the smallest are merged."""
+"""Maximum number of sorted sets of known states; beyond it, the smallest are merged."""
 
 CHECKPOINT = "search.json"
 
@@ -36,15 +36,15 @@ class Known:
     """What is known after a level; a checkpoint.
 
     Attributes:
-        machine: tells it from searches of other machines, constants and properties.
-        shares: into how many the states of a level are divided.
-        levels: how many states each level has; the last is still to be expanded.
-        runs: name and number of states of the sorted sets that together have all states of all levels.
-        merged: how many sets were merged so far.
+        machine: identifies the search: differs for other machines, constants and properties.
+        shares: number of shares into which the states of a level are divided.
+        levels: number of states in each level; the last level is still to be expanded.
+        runs: name and number of states of the sorted sets that together contain all states of all levels.
+        merged: number of sets merged so far.
         transitions: of all expanded levels; ``taken``: by instance.
-        found: where the first state with each property is: its level, its share if there are several, and its place
-            there; -1 where there is none.
-        deadlock: where the first state without a successor is.
+        found: position of the first state with each property: its level, its share if there are several, and its place
+            there; -1 if there is none.
+        deadlock: position of the first state without a successor.
     """
 
     machine: str
@@ -58,7 +58,7 @@ class Known:
     taken: list[int] = field(default_factory=list)
 
     def smallest_two(self) -> int:
-        """Which two sorted sets to merge, the first of them: of what was found last there are many."""
+        """Position of the first of the two adjacent sorted sets to merge: the sets found last are small and many."""
         sizes = [one[1] + other[1] for one, other in pairwise(self.runs[:-1])]
         return sizes.index(min(sizes))
 
@@ -68,9 +68,9 @@ class LevelSearch(ABC):
 
     Args:
         native: the machine.
-        properties: whose first states are wanted, in the order of its predicates.
+        properties: the properties whose first states are wanted, in the order of the machine's predicates.
         limits: when to give up.
-        terminal: whether the predicate after them excuses states without successors.
+        terminal: whether the predicate after those of the properties excuses states without successors.
     """
 
     _known: Known
@@ -90,7 +90,7 @@ class LevelSearch(ABC):
         self._deadline: float | None = None
 
     def _first(self, name: str, *, shares: int, nowhere: tuple[int, ...]) -> Known:
-        """What is known at the beginning, with the set of the first level."""
+        """What is known at the beginning, including the set of the first level."""
         return Known(
             machine=self._machine,
             shares=shares,
@@ -101,10 +101,10 @@ class LevelSearch(ABC):
         )
 
     def _interrupted(self, folder: object, checkpoint: str | bytes | None, *, is_empty: bool) -> Known | None:
-        """What an interrupted search has left in a folder; None where the folder is empty.
+        """What an interrupted search has left in a folder; None if the folder is empty.
 
         Raises:
-            FolderError: the folder has something else in it.
+            FolderError: the folder contains something else.
         """
         if checkpoint is not None:
             told = json.loads(checkpoint)
@@ -129,7 +129,7 @@ class LevelSearch(ABC):
 
     @property
     def depth(self) -> int:
-        """The last level that was expanded, or is being expanded."""
+        """The last level that was expanded, or that is being expanded."""
         levels = self._known.levels
         return len(levels) - (2 if not levels[-1] else 1)
 
@@ -140,11 +140,11 @@ class LevelSearch(ABC):
 
     @property
     def taken(self) -> Sequence[int]:
-        """How many transitions each instance made."""
+        """Number of transitions of each instance."""
         return self._known.taken
 
     def run(self, progress: Callable[[Progress], None] | None) -> str:
-        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
+        """Search to the end, or to a limit; returns the limit in words, or an empty string."""
         started = time.perf_counter()
         limit = f"time limit of {self._limits.seconds:g} s reached" if self._limits.seconds is not None else ""
         self._deadline = None if self._limits.seconds is None else started + self._limits.seconds
@@ -165,7 +165,7 @@ class LevelSearch(ABC):
         return self._deadline is not None and time.perf_counter() >= self._deadline
 
     def run_of(self, number: int) -> Run | None:
-        """The run to the first state with the property of a number, if there is one."""
+        """The run to the first state with the property of that number, if there is one."""
         return self._run_to(*self._known.found[number])
 
     def run_to_deadlock(self) -> Run | None:
@@ -173,7 +173,7 @@ class LevelSearch(ABC):
         return self._run_to(*self._known.deadlock)
 
     def _run_to(self, level: int, *place: int) -> Run | None:
-        """The path to a state of a level, as a replayed run: each is a successor of the one before."""
+        """The path to a state of a level, as a replayed run: each state is a successor of the one before."""
         if level == NOT_FOUND:
             return None
         path = [self._state_at(level, *place)]
@@ -188,11 +188,11 @@ class LevelSearch(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Remove what was written, if all states were found; else it can go on."""
+        """Remove the files if all states were found; otherwise the search can be continued from them."""
 
     @abstractmethod
     def _next_level(self) -> bool:
-        """Expand the last level and write the next; False where the time is over."""
+        """Expand the last level and write the next; returns False if the time is over."""
 
     @abstractmethod
     def _state_at(self, level: int, *place: int) -> Any:
@@ -200,4 +200,4 @@ class LevelSearch(ABC):
 
     @abstractmethod
     def _state_before(self, level: int, wanted: Any) -> Any:
-        """The first state of a level that leads to another, as such tables."""
+        """The first state of a level that leads to another one, both as tables of one row."""

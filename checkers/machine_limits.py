@@ -1,4 +1,4 @@
-"""What a search may use of the machine: its cores and memory, or those of the container it runs in."""
+"""What a search may use of the machine, or of the container in which it runs: cores and memory."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def cores() -> int:
-    """How many cores this process may use: those it may run on, or fewer where the container has a quota of time."""
+    """Number of cores that this process may use: those it may run on, or fewer if the container has a CPU quota."""
     allowed = len(os.sched_getaffinity(0))
     quota, period = _quota()
     return max(1, min(allowed, quota // period)) if quota else allowed
 
 
 def half_of_memory() -> int:
-    """Half of the memory in bytes that the machine, or the container, has: what a search uses if nobody says more."""
+    """Half of the memory of the machine, or of the container, in bytes: what a search uses unless told otherwise."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limits = (_number(_CGROUP / name) for name in ("memory.max", "memory/memory.limit_in_bytes"))
     return min([machine, *filter(None, limits)]) // 2
 
 
 def _quota() -> tuple[int, int]:
-    """Microseconds of all cores together in each period, and the period; a quota of 0 is none."""
+    """The container's CPU quota: microseconds of all cores together in each period, and the period; a quota of 0 means
+    none.
+    """
     try:
         quota, period = (_CGROUP / "cpu.max").read_text().split()
     except (OSError, ValueError):
@@ -32,7 +34,7 @@ def _quota() -> tuple[int, int]:
 
 
 def _number(path: Path) -> int:
-    """A whole number in a file; 0 where there is none, or no file."""
+    """A whole number in a file; 0 if it has none, or there is no file."""
     try:
         text = path.read_text().strip()
     except OSError:

@@ -1,8 +1,9 @@
-"""Mutants: every known bug of the model is put in its place, and the property that must notice is asked.
+"""Mutants: every known bug is put into the model in turn, and the property that must notice it is judged.
 
-A mutant is *killed* when its property is violated with it, by a run that was replayed, and holds without it, in the
-same configuration. A limit that was hit is unknown, and never read as survived. What looks like a bug and is none must
-be *explained*: the naive property is violated in the correct machine, and the exact one holds there.
+A mutant is *killed* if its property is violated with it, by a run that was replayed, and holds without it in the same
+configuration. If a limit was reached, the result is unknown, and never counts as survived. Something that looks like a
+bug but is none must be *explained*: the naive property is violated in the correct machine, and the exact one holds
+there.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from .theorems import prove_theorem
 
 LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 USUAL_LIMITS = Limits(states=30_000_000)
-"""Of each search: in states and not by the clock, so that the answer is the same on a busy machine."""
+"""Limits for each search: in states and not in seconds, so that the answer is the same on a busy machine."""
 
 
 class Status(enum.StrEnum):
     """What became of an entry. The first three are as they should be.
 
-    KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, the exact one holds.
-    LEFT_OUT: the model cannot say it. SURVIVED: the property holds all the same (or the naive one does). CANNOT_TELL:
-    the property is violated without the bug as well (or the exact one is). UNKNOWN: a limit was hit. MISSING: nothing
-    is declared.
+    KILLED: its property notices it. EXPLAINED: the naive property fails without any bug, and the exact one holds.
+        LEFT_OUT: the model cannot express it. SURVIVED: the property holds nevertheless (or the naive one does).
+        CANNOT_TELL: the property is also violated without the bug (or the exact one is). UNKNOWN: a limit was reached.
+        MISSING: nothing is declared.
     """
 
     KILLED = "killed"
@@ -68,7 +69,9 @@ AS_EXPECTED = (Status.KILLED, Status.EXPLAINED, Status.LEFT_OUT)
 
 @dataclass(frozen=True, kw_only=True)
 class MachineMutant:
-    """A mutant of a machine, with the property that must kill it, and the others that are claimed of the machine."""
+    """A mutant of a machine, with the property that must kill it, and the other properties claimed about the
+    machine.
+    """
 
     machine: Machine
     mutant: Mutant
@@ -118,7 +121,7 @@ class Undeclared:
     Attributes:
         id: its id.
         slug: what goes wrong.
-        status: LEFT_OUT, or MISSING: there is no mutant, or the property that it names is claimed nowhere.
+        status: LEFT_OUT; or MISSING if there is no mutant, or no claim has the property that it names.
         reason: why.
     """
 
@@ -138,10 +141,10 @@ class Answer:
     Attributes:
         entry: what was tried.
         status: the answer.
-        mutated: what the engine found with the bug in place; of an explanation, about the naive property.
-        original: what it found without; of an explanation, about the exact property.
+        mutated: what the engine found with the bug in place; for an explanation, about the naive property.
+        original: what it found without the bug; for an explanation, about the exact property.
         seconds: time for both.
-        explanation: what to say where there are no results: an error of the mutated text, the reason for leaving out.
+        explanation: the reason if there are no results: an error of the mutated text, or why the bug is left out.
     """
 
     entry: Entry
@@ -153,7 +156,7 @@ class Answer:
 
     @property
     def as_expected(self) -> bool:
-        """Whether nothing is to be mended."""
+        """Whether nothing needs to be fixed."""
         return self.status in AS_EXPECTED
 
 
@@ -169,11 +172,13 @@ def slug_of(entry: Entry) -> str:
 
 
 def entries(rows: Iterable[Row], rules: Iterable[Rule[..., Any]] | None = None) -> list[Entry]:
-    """All entries, in the order of their ids: what the machines and rules declare, and the known bugs without a mutant.
+    """All entries, in the order of their ids: what the machines and rules declare, and the known bugs without a
+    mutant.
 
     Args:
-        rows: the catalogue: its claims say which machines there are and what is claimed of them, its theorems what is
-            claimed of rules.
+        rows: the catalogue: its claims say which machines there are and what is claimed about them, its theorems what
+            is
+            claimed about rules.
         rules: the rules; None for all of the model.
 
     Raises:
@@ -208,10 +213,10 @@ def all_rules() -> Iterator[Rule[..., Any]]:
 
 @dataclass
 class Trials:
-    """Asks engines about machines with and without a bug; answers about the latter are kept, for they are asked often.
+    """Runs engines on machines with and without a bug; answers about the latter are kept, as they are needed often.
 
     Attributes:
-        limits: of each search.
+        limits: limits of each search.
         cache: keeps compiled code between runs.
     """
 
@@ -263,7 +268,8 @@ class Trials:
         *,
         stop_early: bool = False,
     ) -> list[Result]:
-        """Judge properties of one configuration: those about states by one search, those about whole runs by another.
+        """Judge properties of one configuration: those about states by one search, those about whole runs by
+        another.
 
         Raises:
             ModelError: a text is written wrongly, or a step leaves the declared domains.
@@ -298,7 +304,7 @@ class Trials:
     def original(
         self, machine: Machine, constants: Mapping[str, int | str], properties: Sequence[Property]
     ) -> list[Result]:
-        """As :meth:`check`, of a machine without a bug; what was asked before is not computed again."""
+        """Like :meth:`check`, for a machine without a bug; answers that are known already are not computed again."""
         where = machine.name, tuple(sorted(constants.items()))
         new = [item for item in properties if (where, item.id) not in self._known]
         for item, result in zip(new, self.check(machine, constants, new), strict=True):
@@ -323,7 +329,7 @@ def try_all(
 
 
 def about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:
-    """The properties that speak of what exists in a configuration."""
+    """The properties that refer only to things that exist in a configuration."""
     texts: dict[str, Predicate] = {item.id: item.holds for item in properties}
     triggers = {item.id: item.after for item in properties if item.after is not None}
     possible = readable(configuration, texts)
@@ -342,14 +348,14 @@ def _status(entry: Entry, mutated: Verdict, original: Verdict) -> Status:
 
 
 def _claimed(claims: Sequence[Claim], machine: Machine) -> dict[str, Property]:
-    """What is claimed of a machine, by id."""
+    """The properties claimed about a machine, by id."""
     return {claim.property.id: claim.property for claim in claims if claim.machine.name == machine.name}
 
 
 def _of_machines(claims: Sequence[Claim]) -> Iterator[Entry]:
-    """The mutants and explanations of all machines, each of them once, though parts are in several machines.
+    """The mutants and explanations of all machines, each of them once, though parts occur in several machines.
 
-    It belongs to the first of those machines of which its property is claimed.
+    Each belongs to the first of those machines for which its property is claimed.
     """
     machines = list({claim.machine.name: claim.machine for claim in claims}.values())
     for name in dict.fromkeys(name for machine in machines for name in machine.mutants):

@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 
 NOT_FOUND = -1
-"""Position of what a search has not found."""
+"""Position of something that a search has not found."""
 
 
 def _call_successors(typing_context: Any, address: Any, state: Any, out: Any, tags: Any) -> Any:
@@ -23,7 +23,7 @@ def _call_properties(typing_context: Any, address: Any, state: Any) -> Any:
 
 
 def _call_with_result(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
-    """Call a native function at ``address`` that writes what it makes of a state to ``out``."""
+    """Call a native function at ``address`` that writes its result for a state to ``out``."""
     return types.int64(address, state, out), _emit_call
 
 

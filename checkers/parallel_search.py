@@ -1,14 +1,14 @@
-"""One search on several cores: threads over one table, which find the same states in the same order as one does.
+"""One search on several cores: threads over one table, which find the same states in the same order as a single one.
 
-A level is expanded in chunks. Of each, every thread takes an equal part, in three phases that all threads end before
-the next begins:
+A level is expanded in chunks. Every thread takes an equal part of each, in three phases that all threads end before the
+next begins:
 
-1. *expand*: successors are made and looked up; the table does not change. What is not in it is a candidate.
+1. *expand*: successors are made and looked up; the table does not change. Those not in it are candidates.
 2. *claim*: the index is divided into regions, each of which belongs to one thread. It goes through all candidates of
-   its regions, in their order, and marks the first of those that are equal.
+   its regions, in their order, and marks the first of equal ones.
 3. *settle*: marked candidates become states, numbered in their order, which is that of the sources.
 
-So numbers, parents and the first state with a property do not depend on how many threads there are.
+Numbers, parents and the first state with a property therefore do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from . import search
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
 
 PART = 1 << 14
-"""Source states of a chunk for each thread, at most: so many that waiting for each other does not count."""
+"""Maximum number of source states of a chunk for each thread: enough to make the waiting for each other negligible."""
 
 _MOST_CANDIDATES = 1 << 22
-"""Successors of a part of a chunk, at most."""
+"""Maximum number of successors of a part of a chunk."""
 
 NARROW = 1 << 12
-"""What is left of a level is expanded by one thread if it is not more states than this."""
+"""If no more states than this are left of a level, one thread expands them."""
 
 _MADE, _KEPT, _FRESH, _DEADLOCK, _WRONG_STATE, _WRONG_INSTANCE = range(6)
-"""Positions in what a thread tells of its part."""
+"""Positions in what a thread reports about its part."""
 
 
 class Team:
-    """Threads that go on with a search where it stands, as :func:`.search.advance` does without reductions.
+    """Threads that continue a search, as :func:`.search.advance` does without reductions.
 
     Args:
-        threads: how many.
-        fan: successors of a state, at most.
-        words: of a packed state.
+        threads: number of threads.
+        fan: maximum number of successors of a state.
+        words: number of words of a packed state.
     """
 
     def __init__(self, threads: int, *, fan: int, words: int) -> None:
@@ -50,7 +50,7 @@ class Team:
         self._fan = fan
         self._part = max(1, min(PART, _MOST_CANDIDATES // fan) // search.BLOCK) * search.BLOCK
         room = self._part * fan
-        # Reserved, not used: pages are taken from memory when a candidate is first written to them.
+        # Reserved, not used: memory pages are allocated when a candidate is first written to them.
         self._candidates = np.empty((threads * room, words), np.uint64)
         self._hashes = np.empty(threads * room, np.uint64)
         self._sources = np.empty(threads * room, np.uint32)
@@ -280,9 +280,9 @@ def _claim(
     kept: Any,
     places: Any,
 ) -> None:
-    """Mark those candidates of the regions of a thread that no candidate before is equal to, and note their places.
+    """Mark those candidates in a thread's regions that equal no earlier candidate, and record their places.
 
-    Until it has a number, the candidate at ``i`` stands in the index as if its number were ``count + i``.
+    Until it has a number, the candidate at ``i`` is in the index as if its number were ``count + i``.
     """
     width = table.shape[1]
     mask, region = np.uint64(len(slots) - 1), search.region_mask(slots)
@@ -309,7 +309,7 @@ def _claim(
                         slots[np.intp(place)] = count + item + 1
                         places[part * most + item - part * room] = np.int64(place)
                         break
-                    # What was in the table before was compared by the phase before.
+                    # States in the table were compared in the phase before.
                     if known > count and search.same(candidates, known - 1 - count, candidates, item, width):
                         break
                     place = search.following(place, region)
@@ -330,7 +330,7 @@ def _settle(
     places: Any,
     found: Any,
 ) -> None:
-    """Make states of the marked candidates of a part, numbered from ``row`` on."""
+    """Make states from the marked candidates of a part, numbered from ``row`` on."""
     width = table.shape[1]
     for item in range(len(fresh)):
         if not fresh[item]:

@@ -1,4 +1,4 @@
-"""Runs that pass through given situations, in their order: the run that teaches is not always the shortest."""
+"""Runs that pass through given situations, in their order: the most instructive run is not always the shortest."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ PASSED = f"{WATCHING}passed"
 """The variable that counts the situations a run has passed through."""
 
 OWED = f"{WATCHING}owed"
-"""The variable that tells whether the goal of a property of runs was owed before."""
+"""The variable that records whether the goal of a property of runs was due before."""
 
 _Awaited = dict[tuple[Any, ...], list[int]]
-"""Arguments of an action → the situations that this step is."""
+"""Arguments of an action → the situations to which this step belongs."""
 
 
 def passing(claim: Claim, situations: Sequence[str], constants: Mapping[str, int | str]) -> Claim:
-    """``claim``, asked only of runs that have passed through ``situations``, one after the other.
+    """The ``claim``, restricted to runs that have passed through ``situations``, one after the other.
 
-    A situation is a step, told as stories tell it, or a part of it: ``c0 dies``. Each must be another step than the one
-    before. What decides a property of states must come with the last of them or later; of a property of whole runs
-    all of them are somewhere in the run, and what is owed may be owed since before.
+    A situation is a step, worded as in stories, or a part of it: ``c0 dies``. Each must be another step than the one
+    before. For a property of states, the deciding state must come with the last situation or later; for a property of
+    whole runs, all situations must be somewhere in the run, and the goal may have become due before.
 
     Args:
         claim: about runs of a machine.
-        situations: parts of sentences, without regard to case.
-        constants: the configuration, as far as it differs from the defaults.
+        situations: parts of sentences; upper and lower case are not distinguished.
+        constants: where the configuration differs from the defaults.
 
     Raises:
-        ConfigurationError: no step of this configuration is told so.
+        ConfigurationError: no step of this configuration is worded like this.
     """
     asked = claim.property
     matching = _matching(claim.machine, situations, constants)
@@ -48,7 +48,7 @@ def passing(claim: Claim, situations: Sequence[str], constants: Mapping[str, int
 
 
 def _matching(machine: Machine, situations: Sequence[str], constants: Mapping[str, int | str]) -> dict[str, _Awaited]:
-    """For each action that is one of the situations: with which arguments it is which of them."""
+    """For each action that matches a situation: which situation it is with which arguments."""
     configuration = machine.configure(**constants)
     lowered = lower(configuration)
     lowered.require_finite("a run through given situations")
@@ -86,7 +86,7 @@ def _noting(action: Action, awaited: _Awaited) -> Callable[..., None]:
 
 
 def _owing(machine: Machine, asked: Property) -> Machine:
-    """The machine that remembers whether the goal was owed before this state, and has not been reached since."""
+    """The machine that remembers whether the goal was due before this state, and has not been reached since."""
 
     def noting(action: Action) -> Callable[..., None]:
         def text(s: State, **given: Any) -> None:
@@ -106,7 +106,7 @@ def _owes(asked: Property, s: State) -> BoolLike:
 
 
 def _after(asked: Property, number: int) -> Property:
-    """The property, of what comes when so many situations have been passed through."""
+    """The property, restricted to states after that many situations have been passed."""
     if asked.kind is Kind.SOMETIMES:
         return replace(asked, holds=lambda s: all_of(same(getattr(s, PASSED), number), asked.holds(s)))
     if asked.kind is Kind.EVENTUALLY:

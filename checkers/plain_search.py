@@ -1,7 +1,8 @@
-"""The search of a small space: in the plain Python form, so that no machine code need be made or loaded for it.
+"""The search of a small space: in the plain Python form, so that no machine code has to be compiled or loaded.
 
-Most questions have a few hundred states. To load what makes and calls machine code takes a second of a processor, which
-is a thousand times what such a search takes. What turns out to be larger is given up, and searched in machine code.
+Most questions have a few hundred states. Loading what compiles and calls machine code takes a second of processor time,
+a thousand times longer than such a search. A space that turns out to be larger is given up, and searched in machine
+code.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from .exploration import Limits, Progress
 from .run import Run, replay
 
 MOST_STEPS = 40_000
-"""How many steps are tried, taken or not, before a search is given up: a twentieth of a second."""
+"""Number of steps to try, taken or not, before a search is given up: a twentieth of a second."""
 
 _MOST_INSTANCES = 64
-"""Of a machine with more, making the plain form of all of them takes longer than loading machine code."""
+"""For a machine with more instances, making the plain form of all of them takes longer than loading machine code."""
 
 _BYTES_BESIDE = 100
-"""Memory for each state beside the state itself: its places in a list and two dictionaries."""
+"""Memory for each state besides the state itself: its places in a list and two dictionaries."""
 
 
 class PlainSearch:
@@ -31,8 +32,8 @@ class PlainSearch:
     Attributes:
         states: distinct states.
         transitions: of all of them.
-        depth: steps to the farthest one.
-        taken: how many transitions each instance made.
+        depth: number of steps to the farthest state.
+        taken: number of transitions of each instance.
     """
 
     def __init__(self, plain: PlainMachine, properties: Sequence[Property], *, terminal: str) -> None:
@@ -52,7 +53,7 @@ class PlainSearch:
         return len(self._came_from)
 
     def search(self, limits: Limits) -> bool:
-        """Search everything; False where it is too much, or a limit is near.
+        """Search everything; False if it is too much, or a limit is near.
 
         Raises:
             ModelError: a step writes outside a declared domain.
@@ -75,7 +76,7 @@ class PlainSearch:
             self.depth += 1
 
     def _expand(self, state: StateTuple) -> list[StateTuple]:
-        """Take all steps of a state; returns the new ones of the states they lead to."""
+        """Take all steps from a state; returns those of the states reached that are new."""
         fresh, before = [], self.transitions
         for number, following in self._plain.successors(state):
             self.transitions += 1
@@ -97,15 +98,15 @@ class PlainSearch:
                 self._found[number] = state
 
     def run(self, progress: Callable[[Progress], None] | None) -> str:
-        """Nothing is left to be searched, and no limit was reached."""
+        """Nothing is left to search, and no limit was reached."""
         return ""
 
     def bytes_per_state(self) -> float:
-        """Memory for each state, about."""
+        """Approximate memory for each state."""
         return sys.getsizeof(self._plain.initial) + _BYTES_BESIDE
 
     def run_of(self, number: int) -> Run | None:
-        """The run to the first state with the property of a number, if there is one."""
+        """The run to the first state with the property of that number, if there is one."""
         return self._run_to(self._found.get(number))
 
     def run_to_deadlock(self) -> Run | None:
@@ -127,12 +128,12 @@ class PlainSearch:
 def search_plainly(
     plain: PlainMachine, properties: Sequence[Property], limits: Limits, *, terminal: str
 ) -> PlainSearch | None:
-    """Search a small space: the same states in the same order as in machine code; None where it is not small.
+    """Search a small space: the same states in the same order as in machine code; None if it is not small.
 
     Args:
         plain: the machine.
-        properties: whose first states are wanted.
-        limits: within which it must end.
+        properties: the properties whose first states are wanted.
+        limits: limits within which it must end.
         terminal: the predicate that excuses states without successors, if there is one.
 
     Raises:
@@ -145,10 +146,10 @@ def search_plainly(
 
 
 def has_few_steps(plain: PlainMachine) -> bool:
-    """Whether the plain form of a machine is made faster than machine code."""
+    """Whether making the plain form of a machine is faster than making machine code."""
     return len(plain.lowered.instances) <= min(_MOST_INSTANCES, MOST_STEPS)
 
 
 def is_too_much(plain: PlainMachine, states: int) -> bool:
-    """Whether to follow so many states takes longer in the plain form than in machine code."""
+    """Whether following that many states takes longer in the plain form than in machine code."""
     return states * len(plain.lowered.instances) > MOST_STEPS

@@ -1,4 +1,4 @@
-"""Refine: whether each step of a machine is one of a more permissive machine, or changes nothing there.
+"""Refine: whether each step of a machine is also a step of a more permissive machine, or changes nothing there.
 
 Finite configurations are searched exhaustively: every transition between reachable states is mapped, and pairs of
 mapped states are looked up among the steps of the abstract machine.
@@ -39,7 +39,7 @@ def check_refinement(
     """Search a finite configuration for a step without counterpart.
 
     VIOLATED comes with a shortest run whose last step has none (or no step: the initial states differ). HOLDS needs
-    every reachable state; a search that was cut is UNKNOWN, and so is a mapping under which nothing ever happens.
+    every reachable state; a search that was cut short is UNKNOWN, and so is a mapping under which nothing ever happens.
 
     Raises:
         ModelError: a configuration is infinite, or the mapping does not fit.
@@ -79,7 +79,9 @@ def check_refinement(
 
 
 def _mapped_pairs(graph: Graph, mapped: Any) -> tuple[list[StateTuple], list[tuple[int, int, int]]]:
-    """The images of all states, each once; of steps that change it: first transition, image before, image after."""
+    """The images of all states, each once; and for each kind of step that changes the image: first transition, image
+    before, image after.
+    """
     numbers: dict[StateTuple, int] = {}
     image = np.empty(graph.states, np.int64)
     for number in range(graph.states):
@@ -97,7 +99,7 @@ def _mapped_pairs(graph: Graph, mapped: Any) -> tuple[list[StateTuple], list[tup
 
 
 class _Steps:
-    """The steps of the abstract machine, found when they are asked for."""
+    """The steps of the abstract machine, found on demand."""
 
     def __init__(self, machine: PlainMachine, most: int) -> None:
         self._machine = machine

@@ -18,11 +18,11 @@ class Result:
         verdict: the answer, within ``bounds``.
         engine: name of the engine.
         bounds: what was covered or which limit was hit, in words, such as ``3,916,533 states (all), depth 31``.
-        seconds: time spent on this property (an engine that checks several in one search gives each the whole time).
-        run: the counterexample (or the witness of a SOMETIMES property), already replayed; only its story, if it comes
+        seconds: time spent on this property (if an engine checks several in one search, each gets the whole time).
+        run: the counterexample (or the witness of a SOMETIMES property), already replayed; only its story if it comes
             from another process.
-        explanation: what to say where there is no run: the failing case of a theorem, the solver's reason for unknown.
-        figures: numbers of the engine by name, such as ``states``.
+        explanation: used if there is no run: the failing case of a theorem, or the solver's reason for unknown.
+        figures: numbers reported by the engine, by name, such as ``states``.
     """
 
     property: str

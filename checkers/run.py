@@ -1,4 +1,4 @@
-"""Runs: finite paths and lassos of a machine, replayed by its texts, and told as a story."""
+"""Runs: finite paths and lassos of a machine, replayed by its texts, and written as a story."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class Run:
         lowered: the configuration it belongs to.
         states: the states passed, the initial one first.
         steps: number of the instance taken between two states (one fewer than states).
-        loop: for a run that never ends: position in ``states`` to which the last state is equal, or at which it stays
-            for ever when it is the last one.
+        loop: for a run that never ends: the position in ``states`` of the state that equals the last one; if this is
+            the
+            last position itself, the run stays there for ever.
     """
 
     lowered: Lowered
@@ -41,14 +42,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Told:
-    """A run that was found, replayed and told in another process.
+    """A run that was found, replayed and put into words in another process.
 
     Attributes:
-        steps: for each step a sentence, and what it changed.
+        steps: for each step, a sentence, and what it changed.
         text: the whole story.
-        glossary: what the story names, as lines.
-        labels: the step taken, for each step, such as ``pull(c0, q1)``.
-        loop: as of a :class:`Run`.
+        glossary: the words of the story, as lines.
+        labels: for each step, its label, such as ``pull(c0, q1)``.
+        loop: as in :class:`Run`.
     """
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
@@ -78,7 +79,7 @@ def told(run: Run | Told) -> Told:
 
 
 def glossary_lines(run: Run | Told) -> Sequence[str]:
-    """What the story of a run names, with what the machine says of it, as lines."""
+    """The words that the story of a run uses, with the machine's descriptions, as lines."""
     if isinstance(run, Told):
         return run.glossary
     return glossary(run.lowered, run.states, run.steps).lines()
@@ -87,8 +88,8 @@ def glossary_lines(run: Run | Told) -> Sequence[str]:
 def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = None) -> Run:
     """Take ``steps`` from the initial state; the result is what really happens.
 
-    That is done twice: in the plain Python form, which comes from the terms that engines work on, and by the texts
-    themselves, run on plain numbers without any term. After each step both must be in the same state.
+    This is done twice: in the plain Python form, which is generated from the terms that engines use, and by the texts
+    themselves, run with plain numbers and without terms. After each step both must be in the same state.
 
     Raises:
         ModelError: a step is not enabled where it is taken, or the loop does not close: the engine that found the path
@@ -116,7 +117,7 @@ def replay(machine: PlainMachine, steps: Sequence[int], *, loop: int | None = No
 
 
 def holds(machine: PlainMachine, name: str, state: StateTuple) -> bool:
-    """Whether the predicate ``name`` holds in a state, by its terms and by its text.
+    """Whether the predicate ``name`` holds in a state, according to both its terms and its text.
 
     Raises:
         ModelError: they disagree.
@@ -135,7 +136,7 @@ def _known(instance: Instance) -> dict[str, int]:
 
 
 def story(run: Run | Told) -> str:
-    """Tell a run step by step, with what each step changed."""
+    """A run step by step, with what each step changed."""
     if isinstance(run, Told):
         return run.text
     initial = _initial(run)
@@ -153,7 +154,7 @@ def story(run: Run | Told) -> str:
 
 
 def brief_story(run: Run | Told) -> str:
-    """Tell a run step by step, without what each step changed."""
+    """A run step by step, without what each step changed."""
     return "\n".join(line for line in story(run).splitlines() if not _CHANGE.match(line))
 
 
@@ -177,7 +178,7 @@ def differences(lowered: Lowered, before: StateTuple, after: StateTuple) -> list
 
 
 def _initial(run: Run) -> list[str]:
-    """What is not at its lowest value in the first state, one line for each family of variables."""
+    """What is not at its lowest value in the first state, one line per family of variables."""
     shown: dict[str, list[str]] = {}
     for cell, value in zip(run.lowered.cells, run.states[0], strict=True):
         if value != cell.family.low and not cell.family.name.startswith(WATCHING):

@@ -1,8 +1,8 @@
 """The search loop: breadth-first over packed states, compiled by numba and kept on disk.
 
-States stand in one table in the order they were found; ``parents`` gives for each the position it was found from, and
-``slots`` is an open-addressed hash index over the table. Successors of a block of states are made first and looked up
-afterwards in three passes (hash, fetch the slot, compare), so that memory latencies overlap.
+States are in one table in the order in which they were found; ``parents`` gives for each the position of the state from
+which it was found, and ``slots`` is an open-addressed hash index over the table. Successors of a block of states are
+made first and looked up afterwards in three passes (hash, fetch the slot, compare), so that memory latencies overlap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .reduction.partial_order import keep
 from .reduction.symmetry import represent
 
 BLOCK = 32
-"""Source states whose successors are looked up together."""
+"""Number of source states whose successors are looked up together."""
 
 FRONT, COUNT, LEVEL_END, DEPTH, TRANSITIONS, DEADLOCK, WRONG_STATE, WRONG_INSTANCE, UNDECIDED = range(9)
 """Positions in the ``control`` array."""
@@ -27,33 +27,33 @@ DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 
 
 REGIONS = 64
-"""Parts of the index that share no entry, so that as many threads may write to it."""
+"""Number of parts of the index that share no entry, so that as many threads can write to it."""
 
 MOST_ROWS = 2**32 - 2
-"""States that a table may have: the index knows them by 32 bits, and 0 is none."""
+"""Maximum number of states in a table: the index stores their numbers in 32 bits, and 0 means none."""
 
 
 @njit(cache=True, inline="always")
 def filled(slots: int) -> int:
-    """How many states an index of so many slots may hold."""
+    """Number of states that an index with that many slots may hold."""
     return slots * 7 // 10
 
 
 @njit(cache=True, inline="always")
 def region_mask(slots: Any) -> Any:
-    """The bits of a place that tell it from others of its region."""
+    """Mask of the bits that distinguish a place from others in its region."""
     return np.uint64(len(slots) // REGIONS - 1)
 
 
 @njit(cache=True, inline="always")
 def is_of(thread: int, threads: int, place: Any, slots: Any) -> Any:
-    """Whether a place is in a region of a thread."""
+    """Whether a place is in a region of the given thread."""
     return np.intp(place) // (len(slots) // REGIONS) * threads // REGIONS == thread
 
 
 @njit(cache=True, inline="always")
 def following(place: Any, region: Any) -> Any:
-    """The place to look at after this one: the last of a region is followed by its first."""
+    """The place to check after this one: the last of a region is followed by its first."""
     return (place & ~region) | ((place + np.uint64(1)) & region)
 
 
@@ -68,7 +68,7 @@ def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
 
 @njit(cache=True, inline="always")
 def hash_of(words: Any, row: int, width: int) -> Any:
-    """A number of 64 bits for a packed state."""
+    """A 64-bit hash of a packed state."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for column in range(width):
         value = (value ^ words[row, column]) * np.uint64(0xFF51AFD7ED558CCD)
@@ -79,7 +79,9 @@ def hash_of(words: Any, row: int, width: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1) -> None:
-    """Fill empty ``slots`` with the first ``count`` states of ``table``: the regions of one of several threads."""
+    """Enter the first ``count`` states of ``table`` into empty ``slots``; of several threads, each fills its own
+    regions.
+    """
     mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     width = table.shape[1]
     for row in range(count):
@@ -110,12 +112,12 @@ def advance(
     pause_after: int,
     reductions: Any,
 ) -> int:
-    """Expand up to ``pause_after`` states more.
+    """Expand up to ``pause_after`` more states.
 
-    ``watched`` has a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for
-    bits of ``inverted``, false; ``found`` gets the position. ``terminal`` is the bit of the predicate that excuses
-    states without successors (0: none is excused). ``reductions`` has the tables of partial order
-    and symmetry; with None this is compiled as if there were no reductions.
+    ``watched`` has a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for bits
+    of ``inverted``, false; ``found`` gets the position. ``terminal`` is the bit of the predicate that excuses states
+    without successors (0: none is excused). ``reductions`` has the tables of partial order and symmetry; with None this
+    is compiled as if there were no reductions.
     """
     width = table.shape[1]
     capacity = len(table)

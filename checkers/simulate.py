@@ -1,8 +1,9 @@
-"""Simulate: random runs of a machine of any size; one that violates a property is shrunk by Hypothesis to a short one.
+"""Simulate: random runs of a machine of any size; one that violates a property is shrunk to a short one by
+Hypothesis.
 
-Random runs never prove anything: no violation in all of them is UNKNOWN. What they find is real: every run that is
-reported was replayed from the initial state. The walks themselves do without Hypothesis, which makes them some twenty
-times faster.
+Random runs never prove anything: if no run violates a property, it is UNKNOWN. What they find is real: every run that
+is reported was replayed from the initial state. The walks themselves do not use Hypothesis, which makes them some
+twenty times faster.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def simulate(
     """Check ``properties`` (kinds ALWAYS and SOMETIMES) on ``runs`` random runs of at most ``steps`` steps.
 
     An ALWAYS property is VIOLATED, with a shrunk run, or UNKNOWN; a SOMETIMES property HOLDS, with a witness, or is
-    UNKNOWN. The shortest of the runs found is shortened further. The same arguments give the same results, unless
-    ``max_seconds`` ends the search (shortening what was found comes on top). Nothing is stored between calls.
+    UNKNOWN. The shortest run found is shortened further. The same arguments give the same results, unless
+    ``max_seconds`` ends the search (the time for shortening is added to it). Nothing is stored between calls.
 
     Raises:
         ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another
@@ -84,11 +85,11 @@ def simulate(
 
 
 def random_run(machine: PlainMachine, seed: int | str, steps: int) -> Run:
-    """A random run of at most ``steps`` steps, without Hypothesis; it ends early where nothing can happen.
+    """A random run of at most ``steps`` steps, without Hypothesis; it ends early if nothing can happen.
 
     The same seed gives the same run. Each run avoids some actions, drawn at its start, as long as others can happen:
-    runs without faults, or without recovery, lead where evenly mixed ones do not. Of the other actions that are enabled
-    each is equally likely, and so is each enabled instance of the action chosen.
+    runs without faults, or without recovery, reach states that evenly mixed ones do not. Of the other enabled actions,
+    each is equally likely, and so is each enabled instance of the chosen action.
     """
     states, taken = [machine.initial], []
     for number, state in _walk(machine, random.Random(seed), steps):
@@ -156,7 +157,7 @@ def _random_step(
     machine: PlainMachine, state: StateTuple, actions: list[list[int]], chance: random.Random
 ) -> tuple[int, StateTuple] | None:
     for numbers in chance.sample(actions, len(actions)):
-        # A few guesses first: where many of many instances are enabled, they save trying all.
+        # A few guesses first: if many of many instances are enabled, guessing saves trying all.
         for _ in range(_GUESSES):
             number = numbers[int(chance.random() * len(numbers))]
             following = machine.step(state, number)
@@ -183,7 +184,7 @@ def _short(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run
 
 
 def short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
-    """A run that decides ``prop``, without the detours that are left, replayed.
+    """A run that decides ``prop``, without its unnecessary parts, replayed.
 
     Raises:
         ModelError: it does not decide it.
@@ -195,7 +196,7 @@ def short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> 
 
 
 def _without_detours(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> tuple[int, ...]:
-    """``steps`` without the parts that are not needed to decide ``prop``, the longest left out first."""
+    """The ``steps`` without the parts that are not needed to decide ``prop``, the longest parts removed first."""
     for size in reversed(range(1, len(steps) + 1)):
         for start in reversed(range(len(steps) - size + 1)):
             shorter = _until_decided(machine, prop, steps[:start] + steps[start + size :])
@@ -205,7 +206,7 @@ def _without_detours(machine: PlainMachine, prop: Property, steps: tuple[int, ..
 
 
 def _until_decided(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The first part of ``steps`` that decides ``prop``; None when none does, or when a step is not enabled."""
+    """The first part of ``steps`` that decides ``prop``; None if none does, or if a step is not enabled."""
     state = machine.initial
     for position, number in enumerate(steps):
         if _decides(machine, prop, state):

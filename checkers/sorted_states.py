@@ -1,7 +1,7 @@
-"""Sorted runs of packed states, as they stand in memory or in mapped files; compiled by numba.
+"""Sorted runs of packed states, in memory or in mapped files; compiled by numba.
 
-States are in the order of the upper bits of their hash, and of their words where those are equal: mixed well, so that
-what is searched for stands about where its number says.
+States are ordered by the upper bits of their hash, and by their words if those are equal. Hashes are evenly
+distributed, so a state is found near the place that its hash suggests.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from . import search
 from .native_calls import call_properties, call_successors
 
 INDEX_BITS = 22
-"""Lower bits of a hash, which are given up for the place of a state while states are sorted."""
+"""Number of lower bits of a hash that are replaced by the place of a state while states are sorted."""
 
 MOST = 1 << INDEX_BITS
-"""States that are sorted at a time, at most."""
+"""Maximum number of states that are sorted at a time."""
 
 MADE, DEADLOCK, WRONG_STATE, WRONG_INSTANCE = range(4)
-"""Positions in what is told of an expansion; the last three are -1 where there is none."""
+"""Positions in the report of an expansion; the last three are -1 if there is none."""
 
 
 @njit(cache=True, inline="always")
@@ -54,9 +54,9 @@ def expand(
     taken: Any,
     told: Any,
 ) -> Any:
-    """Write successors of the states from ``begin`` on to ``made``, but for some that came before.
+    """Write successors of the states from ``begin`` on to ``made``, except some that occurred before.
 
-    ``recent`` has a power of two of states that are known, and gets others; it must not be empty.
+    ``recent`` is a cache of known states, which is updated; its size is a power of two, and not zero.
 
     Returns:
         The first state that was not expanded, and how many successors there are.
@@ -91,14 +91,14 @@ def expand(
 
 @njit(cache=True, nogil=True)
 def keys(words: Any, out: Any) -> None:
-    """The keys of states, each with the place of the state in its lower bits: sorted, they order the states."""
+    """The keys of states, each with the place of the state in its lower bits: sorted keys order the states."""
     for row in range(len(words)):
         out[row] = (_key(words, row) << np.uint64(INDEX_BITS)) | np.uint64(row)
 
 
 @njit(cache=True, nogil=True)
 def unique(words: Any, ordered: Any, out: Any) -> int:
-    """Write states in the order of their sorted keys, equal ones once; returns how many they are."""
+    """Write states in the order of their sorted keys, equal ones once; returns their number."""
     count = first = 0
     latest = np.uint64(0)
     for at in range(len(ordered)):
@@ -127,7 +127,7 @@ def unique(words: Any, ordered: Any, out: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def subtract(words: Any, run: Any) -> int:
-    """Take the states of a sorted run out of sorted ones; returns how many are left, which stand at the beginning."""
+    """Remove the states of a sorted run from sorted ones; returns how many are left, at the beginning."""
     count = at = 0
     for row in range(len(words)):
         at = _first_not_less(words, row, run, at)
@@ -141,7 +141,9 @@ def subtract(words: Any, run: Any) -> int:
 
 @njit(cache=True, inline="always")
 def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
-    """The first place of a run from ``at`` on that is not before a state: by steps that double, then by halves."""
+    """The first place of a run, from ``at`` on, that is not before a state: found by doubling steps, then by
+    bisection.
+    """
     key = _key(words, row)
     step = 1
     low, high = at, at
@@ -167,7 +169,7 @@ def _is_before(run: Any, at: Any, words: Any, row: Any, key: Any) -> bool:
 
 @njit(cache=True, nogil=True)
 def merge(one: Any, other: Any, out: Any) -> int:
-    """Merge two sorted runs that are not empty, states of both once; returns how many they are."""
+    """Merge two sorted runs that are not empty, with states of both only once; returns the number of states."""
     i = j = count = 0
     first, second = _key(one, 0), _key(other, 0)
     while i < len(one) or j < len(other):
@@ -198,7 +200,7 @@ def merge(one: Any, other: Any, out: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -> None:
-    """Note for each bit of ``wanted`` the first state where the property is true, or false for those inverted."""
+    """Record, for each bit of ``wanted``, the first state in which the property is true, or false if inverted."""
     for row in range(len(words)):
         hits = (call_properties(properties, words.ctypes.data + row * words.shape[1] * 8) ^ inverted) & wanted
         if hits != 0:

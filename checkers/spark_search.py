@@ -1,9 +1,10 @@
-"""The search past one machine: states are divided by their hash, and Spark's tasks expand and settle their shares.
+"""The search beyond one machine: states are divided into shares by their hash, which Spark's tasks expand and
+settle.
 
-A level of the search is a folder of Parquet files, one a share, each in the order of :mod:`.sorted_states`. A task
-expands a share and sends each successor to the share that it belongs to; there another task takes out what is known and
-writes the share of the next level. Tasks write a file under a name of their own and rename it, and write the same
-however often they are tried: a worker that is lost loses nothing. The driver writes the checkpoints.
+A level of the search is a folder of Parquet files, one per share, each in the order of :mod:`.sorted_states`. A task
+expands a share and sends each successor to the share to which it belongs; there another task removes known states and
+writes the share of the next level. Tasks write a file under a name of their own and then rename it, and every attempt
+writes the same, so nothing is lost if a worker is lost. The driver writes the checkpoints.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROOM = 1 << 18
-"""Successors that a task has in its hands before it sends them on."""
+"""Number of successors that a task holds before it sends them on."""
 
 _SHARE = 2
-"""Shares for each task that Spark runs at a time."""
+"""Number of shares for each task that Spark runs at a time."""
 
 _STATE = "state"
 _SENT = "share int, told string, states binary"
@@ -45,7 +46,7 @@ _SENT = "share int, told string, states binary"
 
 @dataclass(frozen=True, kw_only=True)
 class _Task:
-    """What a task must know: LLVM's text of the machine, sizes, the folder, and what is asked."""
+    """What a task must know: LLVM's text of the machine, sizes, the folder, and what is wanted."""
 
     text: str
     words: int
@@ -74,7 +75,7 @@ class _Task:
         return data.reshape(-1, self.words).copy()
 
     def write(self, name: str, share: int, rows: Any) -> None:
-        """Write such states: whole, or not at all."""
+        """Write states of that kind: completely, or not at all."""
         files, root = _place(self.folder)
         size = self.words * 8
         data = pa.py_buffer(np.ascontiguousarray(rows).tobytes())
@@ -98,7 +99,7 @@ def _place(folder: str) -> tuple[Any, str]:
 
 @njit(cache=True)
 def share_out(words: Any, shares: int, out: Any) -> None:
-    """The share of each state, by bits of its hash that do not order it."""
+    """The share of each state, by bits of its hash that are not used for sorting."""
     for row in range(len(words)):
         out[row] = (search.hash_of(words, row, words.shape[1]) & np.uint64(0xFFFFF)) * np.uint64(shares) >> np.uint64(
             20
@@ -106,7 +107,9 @@ def share_out(words: Any, shares: int, out: Any) -> None:
 
 
 def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str, bytes]]:
-    """Successors of a share, to the shares where they belong; the last row is to its own, with what was seen."""
+    """Successors of a share, for the shares to which they belong; the last row, for the own share, reports what was
+    seen.
+    """
     successors, properties = task.machine()
     table = task.read(level, share)
     room = max(2 * task.fan, min(_ROOM, len(table) * task.fan + task.fan))
@@ -116,7 +119,7 @@ def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str
     told[states.MADE] = 0
     at = 0
     while at < len(table):
-        recent = np.repeat(table[:1], 1 << 12, axis=0)  # a state of the level is known
+        recent = np.repeat(table[:1], 1 << 12, axis=0)  # every state of the level is known
         at, count = states.expand(
             successors, properties, task.terminal, table, at, len(table), made, tags, recent, taken, told
         )
@@ -136,7 +139,7 @@ def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str
 def settle_share(
     task: _Task, level: str, known: Sequence[str], share: int, rows: Iterable[tuple[str, bytes]]
 ) -> dict[str, Any]:
-    """Write what is new of a share of the next level; returns its size, and what was found and seen."""
+    """Write the new states of a share of the next level; returns their number, and what was found and seen."""
     _, properties = task.machine()
     seen: list[Any] = []
     sorted_ones: list[Any] = []
@@ -170,18 +173,18 @@ def _level(number: int) -> str:
 
 
 class SparkSearch(LevelSearch):
-    """A search whose states are in a folder that all workers of a session see.
+    """A search whose states are in a folder that all workers of a session can reach.
 
     Args:
         native: the machine.
-        properties: whose first states are wanted, in the order of its predicates.
+        properties: the properties whose first states are wanted, in the order of the machine's predicates.
         limits: when to give up, after a level.
-        session: of Spark.
-        folder: a path or URI, empty or with what an interrupted search of the same has left.
-        terminal: whether the predicate after them excuses states without successors.
+        session: the Spark session.
+        folder: a path or URI, empty or with what an interrupted search of the same configuration has left.
+        terminal: whether the predicate after those of the properties excuses states without successors.
 
     Raises:
-        FolderError: the folder has something else in it.
+        FolderError: the folder contains something else.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from pathlib import Path
 from .export import SPIN_OPTIONS
 
 _TOOLS = ("spin", "cc")
-# SPIN prints eight significant digits; the counts of a large search need all of them.
+# SPIN prints eight significant digits; the counts of a large search need all digits.
 _ROUNDED, _WHOLE = '"%9.8g', '"%.0f'
 
 
@@ -38,17 +38,18 @@ class SpinRun:
 
     Attributes:
         states: distinct states, the initial one included ("states, stored").
-        transitions: steps between them, those that lead back to their own state included. SPIN prints "stored+matched",
-            where the initial state counts as stored without a step, so this is one fewer than printed.
+        transitions: steps between them, including those that lead back to their own state. SPIN prints
+            "stored+matched",
+            which counts the initial state as stored without a step, so this is one fewer than printed.
         errors: violated assertions and invalid end states; with ``all_errors`` the number of steps that violate one.
         complete: whether the whole state space was searched; otherwise the counts are those at the first error.
         violated: text of the first violated assertion, such as ``(inside&&1)``, or of another error; empty if none.
         depth: length of the longest path of the depth-first search.
         vector_bytes: size of SPIN's state vector.
         memory_bytes: all memory SPIN allocated, hash table and search stack included.
-        seconds: searching, as SPIN measures it (in hundredths).
-        wall_seconds: the whole life of the verifier process.
-        compile_seconds: making the verifier, with ``spin`` and the C compiler.
+        seconds: time for searching, as SPIN measures it (in hundredths).
+        wall_seconds: run time of the verifier process.
+        compile_seconds: time for making the verifier, with ``spin`` and the C compiler.
     """
 
     states: int
@@ -65,14 +66,14 @@ class SpinRun:
 
 
 class SpinSearch(enum.Enum):
-    """How SPIN goes through the states, by what the C compiler is told."""
+    """How SPIN traverses the states, selected by options of the C compiler."""
 
     DEPTH_FIRST = ()
     BREADTH_FIRST = ("-DBFS",)
     TWO_CORES = ("-DNCORE=2",)
     """Depth-first, by two processes that hand states to each other."""
     BREADTH_FIRST_TWO_CORES = ("-DBFS_PAR",)
-    """Keeps hashes of states, not states: two with one hash would count as one."""
+    """Stores hashes of states, not states: two with the same hash would count as one."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -101,19 +102,19 @@ def run_spin(
     """Verify a Promela text exhaustively.
 
     Args:
-        promela_text: the text, such as :func:`promela` writes it.
+        promela_text: the text, as written by :func:`promela`.
         workdir: folder for the files SPIN makes; a temporary one if None.
         max_depth: longest path searched; a longer one is an error (each step takes some 50 bytes at once).
         memory_mb: memory limit in MiB.
         timeout_seconds: for each of the tools.
-        hash_bits: the hash table has two to this power slots; best near the number of states.
+        hash_bits: the hash table has 2 to this power slots, ideally about the number of states.
         vector_bytes: room for one state.
         optimize: option of the C compiler.
-        all_errors: count all errors in place of stopping at the first.
-        search: how SPIN goes through the states.
+        all_errors: count all errors instead of stopping at the first.
+        search: how SPIN traverses the states.
 
     Raises:
-        SpinError: no exact answer, see there.
+        SpinError: there is no exact answer, see there.
     """
     missing = [tool for tool in _TOOLS if not shutil.which(tool)]
     if missing:
@@ -198,7 +199,8 @@ def _compile(
 
 
 def _call(command: Sequence[str], workdir: Path, timeout_seconds: float, *, check: bool = True) -> str:
-    # In a group of its own: spin starts a preprocessor, which would go on writing files after spin itself was ended.
+    # In a group of its own: spin starts a preprocessor, which would continue to write files after spin itself was
+    # ended.
     tool = subprocess.Popen(
         command,
         cwd=workdir,
@@ -212,7 +214,7 @@ def _call(command: Sequence[str], workdir: Path, timeout_seconds: float, *, chec
         output, _ = tool.communicate(timeout=timeout_seconds)
     except BaseException as error:
         os.killpg(tool.pid, signal.SIGKILL)
-        tool.communicate()  # ends when the whole group has let go of the pipe
+        tool.communicate()  # ends once the whole group has closed the pipe
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
         raise SpinError(

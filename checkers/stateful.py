@@ -60,11 +60,11 @@ def _next_choice(draw: st.DrawFn) -> Choice:
 
 
 class KernelStateMachine(RuleBasedStateMachine):
-    """What all generated state machines have in common; made by :func:`stateful_machine`.
+    """The common part of all generated state machines; subclassed by :func:`stateful_machine`.
 
     There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and
-    throw the run away where no other can happen, which befalls most runs of a protocol. Here a run merely *avoids* some
-    actions.
+    discard the run if no other can happen, which is the case for most runs of a protocol. Here a run merely *avoids*
+    some actions.
 
     Attributes:
         plain: the machine in its plain Python form.
@@ -86,7 +86,7 @@ class KernelStateMachine(RuleBasedStateMachine):
         self._avoided: frozenset[int] | None = None
 
     def possible(self) -> list[int]:
-        """Positions in ``actions`` of those that can happen now."""
+        """Positions in ``actions`` of the actions that can happen now."""
         return [number for number, instances in enumerate(self.actions) if any(map(self._can, instances))]
 
     def choose(self, draw: st.DrawFn) -> Choice:
@@ -112,7 +112,7 @@ class KernelStateMachine(RuleBasedStateMachine):
 
     @invariant()
     def properties_hold(self) -> None:
-        """Raise :class:`PropertyViolated` where an ALWAYS property does not hold."""
+        """Raise :class:`PropertyViolated` if an ALWAYS property does not hold."""
         for prop in self.always:
             if not self.plain.holds(prop.id, self.now):
                 raise PropertyViolated(prop, self.taken, self.plain.lowered)
@@ -167,7 +167,7 @@ def violation(
     phases: Sequence[Phase] = (Phase.generate, Phase.shrink),
     database: ExampleDatabase | None = None,
 ) -> PropertyViolated | None:
-    """What Hypothesis finds in at most so many runs, shrunk. Deterministic; nothing is stored."""
+    """What Hypothesis finds in at most that many runs, shrunk. Deterministic; nothing is stored."""
     settings = hypothesis.settings(
         database=database,
         phases=phases,
@@ -198,11 +198,11 @@ def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[
 
 
 def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[bool | int]:
-    """The choices by which Hypothesis makes ``machine`` take ``steps``.
+    """The choices with which Hypothesis makes ``machine`` take ``steps``.
 
     They come in the order in which Hypothesis draws: go on (False), before the first step how many rules to switch off
     (0), the only rule is not switched off (False), before the first step no action is avoided (False), then the action
-    and the instance where there are several. A Hypothesis that draws otherwise would find nothing to shrink.
+    and the instance if there are several. A version of Hypothesis that draws differently would find nothing to shrink.
     """
     choices: list[bool | int] = []
     run = machine()
@@ -224,11 +224,11 @@ def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[
 
 
 class _Start(ExampleDatabase):
-    """A database of one example, whatever is asked for: the run that Hypothesis starts shrinking from."""
+    """A database with one example for every key: the run from which Hypothesis starts shrinking."""
 
     def __init__(self, choices: Sequence[bool | int]) -> None:
         super().__init__()
-        # The choice too many at the end tells Hypothesis that this example was not shrunk before.
+        # The surplus choice at the end shows Hypothesis that this example was not shrunk before.
         self._example = choices_to_bytes((*choices, False))
 
     def fetch(self, key: bytes) -> Iterator[bytes]:

@@ -1,7 +1,9 @@
-"""The engine ``stateful``: Hypothesis drives a machine, with the properties as invariants, and shrinks what it finds.
+"""The engine ``stateful``: Hypothesis drives a machine, with the properties as invariants, and shrinks what it
+finds.
 
-Like every test of Hypothesis it finds, but never proves. Each run avoids some actions, drawn at its start, as long as
-others can happen: *swarm testing*, by which faults that hide each other, or a budget that is never used, come apart.
+Like every Hypothesis test it can find violations, but never prove their absence. Each run avoids some actions, drawn at
+its start, as long as others can happen. This is *swarm testing*: it separates faults that hide each other, and reaches
+budgets that would never be used.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ def search_stateful(
 ) -> list[Result]:
     """Let Hypothesis look for runs that violate ``properties`` (kind ALWAYS).
 
-    Whenever one is violated, the others are looked at anew without it. A property is VIOLATED, with a shrunk run that
-    was replayed, or UNKNOWN. The same arguments give the same results, unless ``max_seconds`` ends the search: nothing
+    Whenever one is violated, the others are tested anew without it. A property is VIOLATED, with a shrunk run that was
+    replayed, or UNKNOWN. The same arguments give the same results, unless ``max_seconds`` ends the search: nothing
     begins after that time.
 
     Raises:

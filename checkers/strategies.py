@@ -1,7 +1,7 @@
 """Check of any allocation strategy: every number of queues and consumers up to a bound, smallest first.
 
-The laws in :data:`REQUIRED_LAWS` are what a group needs so that each queue has exactly one consumer. Those in
-:data:`FURTHER_LAWS` are good to know: RocketMQ's own strategies do not all keep them.
+A group needs the laws in :data:`REQUIRED_LAWS` for each queue to have exactly one consumer. Those in
+:data:`FURTHER_LAWS` are for information: not all of RocketMQ's own strategies obey them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .user_strategies import StrategyError, StrategyGoneError
 
 @dataclass(frozen=True)
 class Law:
-    """Something a strategy may be held to.
+    """A law that a strategy may have to obey.
 
     Attributes:
         id: short name with dashes.
@@ -70,7 +70,7 @@ class StrategyReport:
 
     @property
     def smallest(self) -> Result | None:
-        """Of the required laws that are violated the one with the smallest case."""
+        """Of the required laws that are violated, the one with the smallest case."""
         failed = [result for result in self.required if result.verdict is Verdict.VIOLATED]
         return min(
             failed, key=lambda r: (r.figures["queues"] + r.figures["consumers"], r.figures["consumers"]), default=None
@@ -87,11 +87,12 @@ def check_strategy(
     expected: Callable[[MessageQueue], bool] = lambda queue: True,
     larger: Sequence[tuple[int, int]] = (),
 ) -> StrategyReport:
-    """Ask ``strategy`` for every consumer of every group up to so many queues and consumers, and judge the answers.
+    """Call ``strategy`` for every consumer of every group up to the given numbers of queues and consumers, and judge
+    the answers.
 
-    Every consumer is asked twice in a row, and once more in the opposite order of consumers. The time is looked at
-    between questions: a Python function that never returns is not interrupted. A law is UNKNOWN when the time was up
-    before all groups were judged, or when some could not be judged because there was no answer.
+    It is called twice in a row for every consumer, and once more in the opposite order of consumers. The time is
+    checked between calls: a Python function that never returns is not interrupted. A law is UNKNOWN if the time was
+    over before all groups were judged, or if some could not be judged because there was no answer.
 
     Args:
         strategy: the strategy.
@@ -99,7 +100,7 @@ def check_strategy(
         max_consumers: largest number of consumers.
         timeout_seconds: time for the whole check.
         brokers: names of the brokers that the queues are on, in turn.
-        expected: which queues the strategy has to give to somebody, for one that leaves some out on purpose.
+        expected: which queues the strategy must give to some consumer, for one that leaves some out on purpose.
         larger: numbers of queues and consumers beyond these, judged last.
     """
     check = _Check(strategy, time.monotonic() + timeout_seconds, brokers, expected)
@@ -210,7 +211,7 @@ class _Check:
                 raise failure.__cause__ from None
 
     def mistakes(self) -> None:
-        """Ask what RocketMQ's strategies refuse (RB-20). These questions need not have an answer."""
+        """Test inputs that RocketMQ's strategies refuse (RB-20). These calls need not have an answer."""
         queue = MessageQueue("TopicTest", self.brokers[0], 0)
         questions: list[tuple[Law, str, list[MessageQueue], list[str]]] = [
             (ABSENT_GETS_NOTHING, "c1", [queue], ["c0"]),

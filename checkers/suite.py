@@ -1,4 +1,4 @@
-"""Suites: rows of things to check, run by the engines that can judge them, answers held against what was expected."""
+"""Suites: rows of things to check, judged by suitable engines, with answers compared to what was expected."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Row:
 
     Attributes:
         subject: what is checked.
-        machine: name of the machine, or of the group of rules, it belongs to.
+        machine: name of the machine, or of the group of rules, to which it belongs.
         expected: the verdict it must have; VIOLATED marks an expected finding.
         lesson: what a user learns from it.
         constants: how the configuration differs from the machine's defaults.
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Rules of RocketMQ it rests on."""
+        """Rules of RocketMQ on which it rests."""
         if isinstance(self.subject, Law):
             return ()
         return self.subject.property.rules if isinstance(self.subject, Claim) else self.subject.rules
@@ -102,17 +102,18 @@ class Options:
 
     Attributes:
         engine: the engine to use; None for the usual one of each row.
-        constants: values that replace those of every row.
+        constants: values that override those of every row.
         states, seconds, bytes: limits for each search; beyond them the verdict is UNKNOWN.
-        work: limit for each proof, in Z3 resource units; the time of the clock limits none.
+        work: limit for each proof, in Z3 resource units; proofs have no time limit.
         depth: bound of ``prove`` for bounded model checking, in steps.
         runs, steps, seed: how much ``simulate`` and ``stateful`` do.
         cache: keeps compiled code between runs.
         reduce: what exhaustive searches of claims leave out; a machine without symmetry is searched without it.
         folder: where searches keep their states, each in a folder of its own; None: in memory.
-        session: of Spark, for its engine; ``folder`` is then a path or URI that all workers see.
-        jobs: how many cores are used: so many searches and proofs are under way at a time, each in a process of its
-            own; where there are fewer, a search has several threads.
+        session: the session for the Spark engine; ``folder`` is then a path or URI that all workers can reach.
+        jobs: number of cores to use: that many searches and proofs run at a time, each in a process of its own; if
+            there
+            are fewer of them, a search has several threads.
     """
 
     engine: str | None = None
@@ -151,7 +152,7 @@ class Outcome:
 
     @property
     def unviolated(self) -> bool:
-        """Whether Hypothesis found nothing against what must hold: all that a test of its kind can say."""
+        """Whether Hypothesis found nothing against what must hold, which is all that such a test can say."""
         unknown = self.result.engine == STATEFUL and self.result.verdict is Verdict.UNKNOWN
         return unknown and self.row.expected is Verdict.HOLDS
 
@@ -186,8 +187,8 @@ def run_suite(
     Args:
         rows: what to check.
         options: how.
-        progress: called with the name of the configuration when work on it begins and, in a long search, with how
-            far it is.
+        progress: called with the name of the configuration when work on it begins and, in a long search, with its
+            progress.
 
     Raises:
         ModelError: a machine is written wrongly, or no engine is able to judge a row.
@@ -254,7 +255,7 @@ def _answers(
 
 
 def engine_for(row: Row, options: Options) -> str | None:
-    """The engine that will judge ``row``, or None when the one asked for cannot."""
+    """The engine that will judge ``row``, or None if the selected one cannot."""
     if options.engine is None:
         return row.engines[0]
     return options.engine if options.engine in row.engines else None
@@ -324,7 +325,7 @@ def _folder_name(group: _Group) -> str:
 
 
 def _possible(asked: Reduction, configuration: Configuration, properties: Sequence[Property]) -> Reduction:
-    """What of the reductions ``asked`` can be used: symmetry needs elements that are interchangeable."""
+    """Which of the reductions ``asked`` can be used: symmetry needs elements that are interchangeable."""
     if not asked & Reduction.SYMMETRY:
         return asked
     from .reduction.equivariance import symmetric_domains
@@ -412,7 +413,7 @@ def _properties(rows: Sequence[Row]) -> list[Property]:
 
 
 def _check_coverage(subject: Coverage, taken: Set[str], searched: int, options: Options) -> Result:
-    """Whether every action of the machine happens: in the searches made already, else in further ones."""
+    """Whether every action of the machine happens: in the searches made already, or otherwise in further ones."""
     started = time.perf_counter()
     missing = set(subject.machine.actions) - taken
     unsearched = [subject.machine.configure(**constants) for constants in subject.configurations]

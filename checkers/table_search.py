@@ -30,12 +30,12 @@ class TableSearch:
 
     Args:
         native: the machine.
-        properties: whose first states are wanted, in the order of its predicates.
+        properties: the properties whose first states are wanted, in the order of the machine's predicates.
         limits: when to give up.
-        terminal: whether the predicate after them excuses states without successors.
-        stop_when_decided: end when each property has its state.
-        partial_order: what may be left out; ``symmetry``: what is represented by others.
-        threads: how many search, where nothing is left out and all is searched.
+        terminal: whether the predicate after those of the properties excuses states without successors.
+        stop_when_decided: end once each property has its state.
+        partial_order: the reduction that leaves out steps; ``symmetry``: the one that represents states by others.
+        threads: number of threads, used if nothing is left out and everything is searched.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class TableSearch:
         rows = limits.memory() // (words * 8 + 4 + _SLOT_BYTES_PER_STATE)
         rows = min(rows, search.MOST_ROWS, search.MOST_ROWS if limits.states is None else limits.states + fan)
         self._rows = max(rows, fan + 1)
-        # Reserved, not used: pages are taken from memory when a state is first written to them.
+        # Reserved, not used: memory pages are allocated when a state is first written to them.
         self._table = np.empty((self._rows, words), np.uint64)
         self._parents = np.empty(self._rows, np.uint32)
         self._slots = np.zeros(1 << 16, np.uint32)
@@ -106,7 +106,7 @@ class TableSearch:
 
     @property
     def taken(self) -> Sequence[int]:
-        """How many transitions each instance made."""
+        """Number of transitions of each instance."""
         taken: list[int] = self._taken.tolist()
         return taken
 
@@ -115,7 +115,7 @@ class TableSearch:
         return self._table.itemsize * self._table.shape[1] + 4 + self._slots.nbytes / self.states
 
     def run(self, progress: Callable[[Progress], None] | None) -> str:
-        """Search to the end, or to a limit: returns the limit in words, or an empty text."""
+        """Search to the end, or to a limit; returns the limit in words, or an empty string."""
         started = time.perf_counter()
         if self._stop_when_decided and self._control[search.UNDECIDED] == 0:
             return "stopped when every property was decided"
@@ -145,7 +145,7 @@ class TableSearch:
                 progress(Progress(self.states, self.transitions, self.depth, waiting, seconds))
 
     def run_of(self, number: int) -> Run | None:
-        """The run to the first state with the property of a number, if there is one."""
+        """The run to the first state with the property of that number, if there is one."""
         return self._run_to(int(self._found[number]))
 
     def run_to_deadlock(self) -> Run | None:
@@ -159,7 +159,7 @@ class TableSearch:
             self._team = None
 
     def _go_on(self, states: int) -> int:
-        """Expand ``states`` more, where a level is wide on all threads."""
+        """Expand ``states`` more; if a level is wide, with all threads."""
         expanded = 0
         while self._threads > 1 and expanded < states:
             front = int(self._control[search.FRONT])
@@ -169,7 +169,7 @@ class TableSearch:
             else:
                 status = self._advance_together()
             if status == search.TABLE_FULL and rest > NARROW:
-                self._threads = 1  # to the last state that the table has room for
+                self._threads = 1  # up to the last state for which the table has room
                 continue
             if status != search.PAUSED:
                 return status
@@ -219,7 +219,7 @@ class TableSearch:
 
     def _grow_slots(self) -> None:
         size = len(self._slots) * 2
-        self._slots = np.zeros(0, np.uint32)  # let the old index go before the new one is made
+        self._slots = np.zeros(0, np.uint32)  # release the old index before the new one is made
         self._slots = np.zeros(size, np.uint32)
         if self._team is None:
             search.index(self._table, self.states, self._slots)

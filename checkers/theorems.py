@@ -20,28 +20,28 @@ from .prove.canonical import Canonical
 from .prove.solving import LARGEST_RLIMIT, WORK, Model, check, units
 from .result import Result
 
-# Up to which sum of its sizes a case that the solver found is computed again with plain numbers.
+# Sum of the sizes up to which a case that the solver found is computed again with plain numbers.
 _COMPUTED = 100_000
 
-# How far a number that is no size is tried upwards from 0 to make a failing case plainer to read.
+# Largest value, counted up from 0, that is tried for a number that is no size, to make a failing case easier to read.
 _PLAIN_ENOUGH = 16
 
 Entry: TypeAlias = tuple[str, tuple[int, ...]]
-"""A relation or function and the arguments at which its value is meant."""
+"""A relation or function, and the arguments of one of its values."""
 
 
 def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed: int = 0) -> Result:
     """Prove ``theorem`` for all values of its parameters, or find the smallest case in which it fails.
 
-    A proof must be about something: the assumption has to be met by some case whose sizes add up to at most
-    ``largest``. A failing case counts only if it fails again when computed with plain numbers; otherwise, and when the
-    solver gives up, the answer is UNKNOWN with the reason.
+    A proof must not be vacuous: some case whose sizes add up to at most ``largest`` has to meet the assumption. A
+    failing case counts only if it fails again when computed with plain numbers; otherwise, and when the solver gives
+    up, the answer is UNKNOWN with the reason.
 
     Args:
         theorem: the statement.
         work: Z3 resource units for all questions together, a limit that does not depend on the machine's speed.
-        largest: up to which sum of the sizes the smallest failing case is looked for.
-        seed: of the solver.
+        largest: the largest sum of the sizes for which the smallest failing case is searched.
+        seed: seed of the solver.
     """
     solver = _Solver(theorem, work, seed)
     start = time.monotonic()
@@ -88,7 +88,7 @@ def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed
 
 @dataclass(frozen=True)
 class _Answer:
-    """Of the solver: sat (None when it gave up), then a case of plain values, or the reason for giving up."""
+    """The solver's answer: sat (None if it gave up), then a case of plain values, or the reason for giving up."""
 
     sat: bool | None
     case: Case | None = None
@@ -101,7 +101,7 @@ class _Solver:
     def __init__(self, theorem: Theorem, work: int, seed: int) -> None:
         self.theorem = theorem
         self.questions = 0
-        self._context = z3.Context()  # its own: what was asked before, of other theorems, changes no answer
+        self._context = z3.Context()  # its own: earlier questions, about other theorems, change no answer
         self._own = Canonical(self._context).term
         self._work = work
         self.used = 0
@@ -153,7 +153,7 @@ class _Solver:
 
 
 class _Table:
-    """A relation or function as a solver's model has it; remembers the values asked for."""
+    """A relation or function as in a solver's model; remembers the values that were read."""
 
     def __init__(self, theorem: Theorem, name: str, model: Model) -> None:
         self._declaration = theorem.declaration(name)
@@ -169,7 +169,7 @@ class _Table:
 
 
 def _sizes(theorem: Theorem, largest: int) -> Iterator[dict[str, int]]:
-    """Sizes in the order of their sum; among equal sums the first size largest."""
+    """Sizes in the order of their sum; for equal sums, the largest first size comes first."""
     names = theorem.sizes
     for amount in range(largest + 1):
         for values in itertools.product(range(amount, -1, -1), repeat=len(names)):
@@ -178,7 +178,7 @@ def _sizes(theorem: Theorem, largest: int) -> Iterator[dict[str, int]]:
 
 
 def _plainer(theorem: Theorem, solver: _Solver, case: Case) -> Case:
-    """A failing case of the same sizes that is plain to read: each number and table entry as small as it can be."""
+    """A failing case of the same sizes that is easy to read: each number and table entry is as small as possible."""
     known: dict[str, int] = {name: int(case[name]) for name in theorem.sizes}
     entries: dict[Entry, int] = {}
 
@@ -202,14 +202,14 @@ def _plainer(theorem: Theorem, solver: _Solver, case: Case) -> Case:
 
 
 def _entries(case: Case) -> Iterator[Entry]:
-    """The table entries of a case that were looked at."""
+    """The table entries of a case that were read."""
     for name, value in case.items():
         if isinstance(value, _Table):
             yield from ((name, arguments) for arguments in sorted(value.values))
 
 
 def _shown(theorem: Theorem, case: Case) -> dict[str, Any]:
-    """A case as figures: numbers, and for relations and functions the values that were looked at."""
+    """A case as figures: numbers, and for relations and functions the values that were read."""
     return {
         name: dict(sorted(value.values.items())) if isinstance(value, _Table) else value for name, value in case.items()
     }

@@ -1,4 +1,4 @@
-"""Modules of users: imported by name, from a folder first, with what may be wrong said in a sentence."""
+"""Modules of users: imported by name, from a folder first; errors are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def import_user_module(name: str, *, folder: str, meant: str) -> ModuleType:
 
     Args:
         name: dotted, such as ``package.module``.
-        folder: it stays first in ``sys.path``, since a module may import later.
-        meant: what the module is for, as messages say it, such as ``of the strategy 'a:f'``.
+        folder: it stays first in ``sys.path``, since a module may import others later.
+        meant: what the module is for, as worded in messages, such as ``of the strategy 'a:f'``.
 
     Raises:
         UserModuleError: there is no such module, or importing it fails.

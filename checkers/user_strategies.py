@@ -10,8 +10,8 @@ on standard output, flushed at once::
     {"group": "g", "clientId": "c0", "queues": [{"topic": "T", "brokerName": "b", "queueId": 0}], "clientIds": ["c0"]}
     {"queues": [{"topic": "T", "brokerName": "b", "queueId": 0}]}
 
-The answer may also be the plain list of queues, or ``{"error": "why"}`` to refuse the input. Standard error is free for
-logging; when something goes wrong its last lines are shown.
+The answer may also be the plain list of queues, or ``{"error": "why"}`` to refuse the input. Standard error may be used
+for logging; if something goes wrong, its last lines are shown.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ from .user_modules import UserModuleError, import_user_module
 
 
 class StrategyError(Exception):
-    """A strategy cannot be loaded or started, or its answer cannot be read; the message says what to mend."""
+    """A strategy cannot be loaded or started, or its answer cannot be read; the message says what to fix."""
 
 
 class StrategyGoneError(StrategyError):
-    """An external program cannot answer any more: it ended, kept silent for too long, or lost the thread."""
+    """An external program cannot answer any more: it has ended, did not answer in time, or its answers no longer
+    match.
+    """
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class FunctionStrategy:
     """A Python function as a strategy.
 
     Attributes:
-        name: where it is from.
-        function: called with own id, queues and ids; returns the list of queues it takes.
+        name: where it comes from.
+        function: called with own id, queues and ids; returns the list of queues that it takes.
     """
 
     name: str
@@ -59,7 +61,7 @@ class FunctionStrategy:
         """What the function returns; it gets copies of the lists.
 
         Raises:
-            StrategyError: it returned something else than a list of queues. Its own exceptions pass through.
+            StrategyError: it returned something other than a list of queues. Its own exceptions pass through.
         """
         answer: object = self.function(own_id, list(queues), list(ids))
         if not isinstance(answer, list | tuple):
@@ -74,7 +76,7 @@ def load_strategy(where: str) -> FunctionStrategy:
     """The function named as ``package.module:function``, looked up in the current directory first.
 
     Raises:
-        StrategyError: there is no such module or function, the module fails to import, it is no function, or one that
+        StrategyError: there is no such module or function, the module fails to import, it is no function, or it
             takes other arguments.
     """
     module_name, colon, name = where.partition(":")
@@ -90,7 +92,7 @@ def load_strategy(where: str) -> FunctionStrategy:
     function = getattr(module, name)
     if not callable(function):
         raise StrategyError(f"{where!r} is {_short(function)}, no function; write one: f(own_id, queues, ids) -> list.")
-    with contextlib.suppress(ValueError):  # of a function in C there is no signature
+    with contextlib.suppress(ValueError):  # functions written in C have no signature
         signature = inspect.signature(function)
         try:
             signature.bind("c0", [], [])
@@ -173,7 +175,7 @@ class CommandStrategy:
         return self._read(self._exchange(json.dumps(question).encode() + b"\n"))
 
     def close(self) -> None:
-        """End the program: by the end of its input, and if it does not care, by signals. May be called again."""
+        """End the program: by closing its input and, if it does not react, by signals. May be called again."""
         for end in (None, signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is None:
                 if end is None:
@@ -220,7 +222,7 @@ class CommandStrategy:
         return answer
 
     def _write(self, data: bytes) -> int:
-        """Write what the pipe takes; to a program that no longer reads everything is written in vain."""
+        """Write what the pipe accepts; if a program no longer reads, the rest is discarded."""
         try:
             return os.write(self._stdin.fileno(), data[:65536])
         except BrokenPipeError:

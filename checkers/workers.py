@@ -1,6 +1,6 @@
 """Workers: the searches of a suite side by side, in processes of their own.
 
-A run that a worker finds is replayed and told there: terms of Z3 cannot leave their process.
+A run that a worker finds is replayed and put into words there, because Z3 terms cannot leave their process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Answer:
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _NOTICED_WITHIN = 5.0
-"""A pool whose processes were stopped is waited for so long, s."""
+"""Seconds to wait for a pool whose processes were stopped."""
 
 _Work = Callable[[int], Answer]
 _work: _Work | None = None
@@ -43,9 +43,9 @@ def side_by_side(work: _Work, pieces: int, *, jobs: int) -> Iterator[Answer]:
     """The answers of ``work(0)``, ``work(1)`` … in this order, ``jobs`` of them under way at a time.
 
     Args:
-        work: does one piece of work; it and what it refers to are inherited by the workers.
-        pieces: how many pieces of work there are.
-        jobs: how many workers.
+        work: does one piece of work; workers inherit it and everything that it refers to.
+        pieces: number of pieces of work.
+        jobs: number of workers.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: a worker was killed, for example by the system for its memory.
@@ -71,7 +71,7 @@ def _collected(executor: ProcessPoolExecutor, futures: Sequence[Future[Answer]])
 
 
 def _end_workers(executor: ProcessPoolExecutor) -> None:
-    """Stop the processes of a pool at once, whatever they do, and wait until the pool has noticed.
+    """Stop the processes of a pool at once, whatever they are doing, and wait until the pool has noticed.
 
     Python 3.11 may print a traceback when a process ends while the thread of a pool still closes what it has open.
     """
@@ -88,7 +88,7 @@ def _begin(work: _Work) -> None:
     global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # which may be killed, and then tidies nothing up
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # which may be killed, and then cleans up nothing
     _work = work
 
 

@@ -1,9 +1,9 @@
-"""Any assignment: clients take and drop queues whenever it pleases, one at a time.
+"""Any assignment: clients take and drop queues at any time, one at a time.
 
 Real allocation (``assignment``) is one way to choose; its views may be stale, so a queue may have two owners for a
 while, or none. A property that holds here, where clients take and drop as they like, holds for every strategy, every
 view and every timing. With ``overlaps=0`` a queue is taken only while nobody else has it: the case in which the
-partition lemma applies (G1). At first all clients run, and nobody owns anything.
+partition lemma applies (G1). Initially all clients run, and nobody owns anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ any_assignment.constant("lost_commits", 0, high=3, doc="how many final commits m
 
 
 def _at_once(k: Constants) -> bool:
-    """Whether a queue that is dropped leaves the table at once; an orderly client has to get rid of its lock first."""
+    """Whether a dropped queue leaves the table at once; an orderly client must first give back its lock."""
     return not uses_locks(k)
 
 
@@ -35,13 +35,13 @@ any_assignment.variable("owns", bool, Consumer, Queue, doc="in the table and not
 
 @any_assignment.action(fair=True, tells="{c} takes {q}")
 def take(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.3: the queue enters the table, and nothing waits for its old owner."""
+    """RB-30.3: the queue enters the table without waiting for its old owner."""
     s.require(may_enter(s, c, q), offset_answered(s, c, q))
     change_table(s, c, lost=nothing, won=lambda p: same(p, q))
 
 
 def may_enter(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether a pass of ``c`` would add ``q``, if it learns where to start."""
+    """Whether a pass of ``c`` would add ``q``, provided that ``c`` can find out where to start."""
     return all_of(working(s, c), not_(in_table(s, c, q)), may_take(s, c, q), _free(s, c, q))
 
 

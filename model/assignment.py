@@ -1,4 +1,4 @@
-"""The assignment machine: membership and rebalance of one group on one topic, everything about who owns which queue."""
+"""The assignment machine: membership and rebalance of one group on one topic, and which client owns which queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ assignment.remember(
 )
 
 MOST_MEMBERS, MOST_QUEUES = 12, 64
-"""Of a group whose run is stepped through: more than one that is searched has, as a run takes one way only."""
+"""Largest group that is stepped through. It may be larger than a group that is searched, as one run takes only one way.
+"""
 
 _ROOM = {"queues": MOST_QUEUES, "consumers": MOST_MEMBERS, "running": MOST_MEMBERS}
 _LARGER = {name: replace(assignment.constants[name], high=most) for name, most in _ROOM.items()}

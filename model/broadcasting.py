@@ -62,12 +62,12 @@ def file_can_be_read(s: State, c: IntLike) -> BoolLike:
 
 
 def _saved(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether ``persistAll`` would write an entry for ``q``: it is owned, and there is an offset in memory."""
+    """Whether ``persistAll`` would write an entry for ``q``: it is owned, and has an offset in memory."""
     return all_of(s.owns[c, q], to_commit(s, c, q) != NO_OFFSET)
 
 
 def _news(s: State, c: IntLike) -> BoolLike:
-    """Whether a write would change anything: the file, or only the copy."""
+    """Whether a write would change anything: the file itself, or at least its backup copy."""
     at = place(s, c)
 
     def differs(q: IntLike) -> BoolLike:
@@ -86,7 +86,9 @@ def _news(s: State, c: IntLike) -> BoolLike:
     when=lambda k: broadcasting(k) and k.disk == "writable",
 )
 def persist(s: State, c: Consumer) -> None:
-    """OF-10, ST-3: ``persistAll``, every 5 s, changed or not: a second write without news still renews the copy."""
+    """OF-10, ST-3: ``persistAll``, every 5 s, whether or not anything changed: even a write without news renews the
+    copy.
+    """
     s.require(working(s, c), may_write(s, c), _news(s, c))
     write_file(s, c, lambda q: _saved(s, c, q), lambda q: to_commit(s, c, q))
 
@@ -104,17 +106,18 @@ def die_while_writing(s: State, c: Consumer, torn: Torn) -> None:
 
 @broadcast.action(budget="lost_files", tells="the place of {c} gets a new address, so its file stays behind")
 def lose_file(s: State, c: Consumer) -> None:
-    """EN-7: the file is found by client id, which has the address in it; or somebody deletes a file that is broken."""
+    """EN-7: the file is found by the client id, which contains the address; or somebody deletes a broken file."""
     s.require(s.life[c] == Life.GONE)
     forget_file(s, c)
 
 
 @broadcast.action(budget="expiries", tells="{c} sends {m} of {q} back after the timeout, for nobody", when=_expires)
 def expire_unread(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """PQ-9 (g): the cleaner does not ask for the mode; the copy goes to a retry topic that nobody here subscribes.
+    """PQ-9 (g): the cleaner ignores the message model; the copy goes to a retry topic to which no client here
+    subscribes.
 
-    Only the first message of a window can expire. It leaves without moving the offset, and its listener runs on.
-    ``ProcessQueue#cleanExpiredMsg``.
+    Only the first message of a window can expire. It leaves the window without moving the offset, and its listener
+    continues to run. ``ProcessQueue#cleanExpiredMsg``.
     """
     s.require(working(s, c), s.owns[c, q], s.stage[c, q, m] == Stage.RUNNING)
     s.require(s.forall(Message, lambda o: any_of(m <= o, not_(held(s, c, q, o)))))

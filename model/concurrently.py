@@ -152,7 +152,9 @@ def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) ->
 
 @concurrently.definition
 def finished_by_send_back(s: State, sent: bool) -> bool:
-    """CC-12, CC-13: only a message whose send-back succeeded is removed; the others stay and hold the mark."""
+    """CC-12, CC-13: only a message whose send-back succeeded is removed; the others stay, and hold back the low-water
+    mark.
+    """
     return sent
 
 
@@ -183,7 +185,9 @@ def consume_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
 
 
 def may_send_back(s: State, c: IntLike) -> BoolLike:
-    """Whether the process of ``c`` runs, be it in the middle of its shutdown: its workers are not waited for (ST-9)."""
+    """Whether the process of ``c`` runs, even if it is shutting down: the shutdown does not wait for its workers
+    (ST-9).
+    """
     return any_of(working(s, c), s.life[c] == Life.STOPPING)
 
 
@@ -210,7 +214,7 @@ def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     when=lambda k: concurrent(k) and k.orphans,
 )
 def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """CC-9: the work is done, and nobody is told: the next window delivers the message again."""
+    """CC-9: the work is done, but the success is not recorded: the next window delivers the message again."""
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
     note_success(s, c, q, lambda o: same(o, m))
     handle(s, q, lambda o: same(o, m))
@@ -221,7 +225,9 @@ def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
     fair=True, tells="{c} sends {m} of {q} back from a dropped window", when=lambda k: _abstract(k) and k.orphans
 )
 def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """CC-12, CC-13: the drop came between check and send-back: a retry copy, and the original comes again (G3-8)."""
+    """CC-12, CC-13: the drop came between check and send-back: a retry copy is stored, and the original comes again
+    (G3-8).
+    """
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.FAILED)
     handle(s, q, lambda o: same(o, m))
     s.orphan[c, q, m] = Orphan.NONE
@@ -235,7 +241,7 @@ def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     constants={"mode": "broadcasting", "messages": 1, "failures": 1},
 )
 def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """A failed message waits for a send-back, although nobody subscribes the retry topic (EN-10)."""
+    """A failed message waits for a send-back, although nobody subscribes to the retry topic (EN-10)."""
     s.require(returns(s, c, q, m))
     s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
 
@@ -278,7 +284,8 @@ def whole_window_sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: 
     constants={"messages": 1, "moves": 1, "orphans": 1, "failures": 1, "causes": 1},
 )
 def orphan_sent_back(s: State) -> Orphan:
-    """The window is not asked about when the listener returns: its message is sent back, and its offset is not moved.
+    """When the listener returns, nobody checks whether the window was dropped: the message is sent back, and the offset
+    stays.
 
     Original and copy are both delivered; with each restart their number doubles (apache/rocketmq#7182).
     """

@@ -57,12 +57,12 @@ consume_queue.variable("log_start", Int(0, "messages"), Queue, when=lambda k: k.
 
 
 def end(s: State, q: IntLike) -> IntLike:
-    """The maximum offset of ``q``: the one the next message will get."""
+    """The maximum offset of ``q``: the offset that the next message will get."""
     return s.log_end[q] if _grows(s.constants) else s.messages
 
 
 def start(s: State, q: IntLike) -> IntLike:
-    """The minimum offset of ``q``: its oldest message."""
+    """The minimum offset of ``q``: that of its oldest message."""
     return s.log_start[q] if s.retentions else 0
 
 

@@ -1,4 +1,4 @@
-"""The consumption machine: everything a push consumer and its broker do between "stored" and "acknowledged"."""
+"""The consumption machine: everything a push consumer and its broker do from storing to acknowledging a message."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Correction: OFFSET_ILLEGAL, from the answer to the new window, step by step (PL-23).
 
-The callback drops the window, which stays in the table; a task then sets the in-memory offset, sends it, and removes
-the queue from the table, whatever window of it is there by then. In 5.3.3 the task runs at once, and the offset is
-frozen from the first step to the last (OF-2): nothing comes between, so this is one step here. In 4.9.8 the task runs
-10 s later, nothing is frozen, and a worker that still has to update the offset raises it before it is sent again.
+The callback drops the window, which stays in the table. A task then sets the in-memory offset, sends it, and removes
+the queue from the table, whichever window of the queue is there by then. In 5.3.3 the task runs at once, and the offset
+is frozen from the first step to the last (OF-2). Nothing can come between, so this is one step here. In 4.9.8 the task
+runs 10 s later, nothing is frozen, and a worker that still has to update the offset raises it before it is sent again.
 
 With ``corrections=whole`` all of it is one step; see ``pull``.
 """
@@ -25,17 +25,17 @@ correction.constant("reset_to", 0, doc="the offset of a reset")
 
 
 def server_resets(k: Constants) -> bool:
-    """Whether resets are the broker's affair (OF-30)."""
+    """Whether resets are carried out by the broker (OF-30)."""
     return bool(k.resets > 0 and k.version == "5.3.3")
 
 
 def client_resets(k: Constants) -> bool:
-    """Whether clients reset (OF-31)."""
+    """Whether resets are carried out by the clients (OF-31)."""
     return bool(k.resets > 0 and k.version == "4.9.8")
 
 
 def corrects(k: Constants) -> bool:
-    """Whether corrections happen, and their steps are followed."""
+    """Whether corrections happen, and are followed step by step."""
     moves = k.retentions + k.truncations + k.recreations > 0
     return bool(k.corrections == "steps" and (moves or server_resets(k)))
 
@@ -46,7 +46,7 @@ def leaves_zombies(k: Constants) -> bool:
 
 
 def _in_two_steps(k: Constants) -> bool:
-    """Whether something may come between setting the offset and removing the queue."""
+    """Whether other actions may come between setting the offset and removing the queue."""
     return bool(corrects(k) and k.version == "4.9.8" and k.held_updates > 0)
 
 
@@ -64,13 +64,17 @@ correction.variable("target_set", bool, Consumer, Queue, when=_in_two_steps, doc
 
 @correction.definition
 def reset_excludes_rebalance(s: State) -> bool:
-    """OF-31: whether a queue that is being reset stays in the table, so that no pass adds it again before the end."""
+    """OF-31: whether a queue that is being reset stays in the table, so that no pass adds it again before the reset
+    ends.
+    """
     return True
 
 
 @correction.refine(under_repair)
 def dropped_for_repair(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """A dropped queue is in the table until it is removed; offsets of it are sent (OF-6), and no pass adds it."""
+    """A dropped queue stays in the table until it is removed: its offset is still sent (OF-6), and no pass adds it
+    again.
+    """
     return s.zombie[c, q] if leaves_zombies(s.constants) and reset_excludes_rebalance(s) else False
 
 
@@ -105,7 +109,7 @@ def _ready(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _last_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """What is sent when the queue is removed: in two steps whatever the entry is by then."""
+    """The offset that is sent when the queue is removed; with two steps, whatever the in-memory entry is by then."""
     return s.memory[c, q] if _in_two_steps(s.constants) else s.target[c, q]
 
 
@@ -125,7 +129,9 @@ def _remove(s: State, c: IntLike, q: IntLike, *, arrives: bool) -> None:
 
 @correction.action(fair=True, tells="{c} sends the corrected offset of {q} and removes the queue", when=corrects)
 def end_correction(s: State, c: Consumer, q: Queue) -> None:
-    """``removeProcessQueue`` sends the offset and removes whatever window there is; the next pass adds the queue."""
+    """``removeProcessQueue`` sends the offset and removes whichever window is there; the next pass adds the queue
+    again.
+    """
     s.require(_ready(s, c, q))
     _remove(s, c, q, arrives=True)
 
@@ -142,7 +148,7 @@ def end_correction_late(s: State, c: Consumer, q: Queue) -> None:
 
 @correction.action(budget="moves", tells="{c} loses {q}, of which it has only a dropped window", when=leaves_zombies)
 def lose_dropped(s: State, c: Consumer, q: Queue) -> None:
-    """RB-32: a pass removes it like any other queue; the task that is to correct the offset will run all the same."""
+    """RB-32: a pass removes it like any other queue; the task that corrects the offset will nevertheless run."""
     s.require(working(s, c), s.zombie[c, q], not_(s.owns[c, q]))
     change_table(s, c, lost=lambda p: same(p, q), won=nothing)
     s.zombie[c, q] = False
@@ -156,7 +162,7 @@ def lose_dropped(s: State, c: Consumer, q: Queue) -> None:
     constants={"messages": 2, "consumers": 1, "version": "4.9.8", "resets": 1},
 )
 def rebalance_goes_on(s: State) -> bool:
-    """A pass adds the queue again before the offset is written: the new window goes on at the old position.
+    """A pass adds the queue again before the offset is written: the new window continues at the old position.
 
     client-go#852, fixed in 2.1.1; the same family as apache/rocketmq#2449 and #4206.
     """

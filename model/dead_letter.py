@@ -1,8 +1,8 @@
-"""Dead letters: where a message goes that is not tried again, and what a later reader may do with it.
+"""Dead letters: where a message goes that is not tried again, and what happens if a group reads it later.
 
 A dead letter is a full copy in ``%DLQ%group``, with the count it would have had as a retry (DQ-2). Nothing subscribes
-to that topic by itself (DQ-3). A group that does inherits the count (DQ-4): what failed 16 times elsewhere is given up
-at its first failure here.
+to that topic by itself (DQ-3). A group that subscribes to it inherits the count (DQ-4): a message that failed 16 times
+elsewhere is given up at its first failure there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DEAD_LETTER_QUEUES = 1
 """DQ-1: queues of a dead-letter topic on each broker (``DLQ_NUMS_PER_GROUP``)."""
 
 LONGEST_TOPIC = 127
-"""Characters a topic's name may have (``TopicValidator``)."""
+"""Maximum length of a topic name, in characters (``TopicValidator``)."""
 
 WRITE = 2
 READ = 4
@@ -71,7 +71,7 @@ def given_up_at_once(times: IntLike, maximum: IntLike) -> BoolLike:
     """DQ-4: whether a dead letter read by a group is given up when it fails for the first time there.
 
     Args:
-        times: count the dead letter carries, one more than it failed at.
-        maximum: of the group that reads it.
+        times: the count that the dead letter carries, one more than the count at which it failed.
+        maximum: the maximum number of retries of the group that reads it.
     """
     return is_dead_letter(times, maximum, 0)

@@ -1,4 +1,4 @@
-"""Delay levels: the table of a broker, when a delayed message is due, and where delivery goes on after a restart.
+"""Delay levels: the table of a broker, when a delayed message is due, and where delivery continues after a restart.
 
 A delayed message, and every retry is one, waits in the topic ``SCHEDULE_TOPIC_XXXX``, in the queue of its level (DL-2).
 Its due time is written into the index when it is stored, by the broker's clock and the table of that day (DL-3). One
@@ -17,13 +17,13 @@ DEFAULT_LEVELS = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """``messageDelayLevel`` of a broker that is not configured otherwise."""
 
 UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-"""Milliseconds of each unit."""
+"""Number of milliseconds in each unit."""
 
 MOST_LEVELS = 1_000
-"""Levels that a table may have. Each is a queue of the broker, and brokers come with 18."""
+"""Maximum number of levels in a table. Each is a queue of the broker; the default table has 18."""
 
 LONGEST_DELAY = 100 * 365 * UNITS["d"]
-"""The longest delay of a level, so that times plus delays are numbers that computers know."""
+"""The longest delay of a level, chosen so that a time plus a delay fits into a 64-bit number."""
 
 LONGEST_DIGITS = 18
 
@@ -58,7 +58,7 @@ class DelayTable:
             ConfigurationError: an entry that a broker cannot read, a negative delay or one of more than 100 years, or
                 more than :data:`MOST_LEVELS` levels.
         """
-        # As the broker splits: at every single blank, and what is empty at the end does not count.
+        # Split as the broker does: at every single blank, ignoring empty strings at the end.
         entries = text.rstrip(" ").split(" ")
         if len(entries) > MOST_LEVELS:
             raise ConfigurationError(f"messageDelayLevel has {len(entries):,} levels; {MOST_LEVELS:,} are possible.")
@@ -79,7 +79,7 @@ class DelayTable:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether no level is shorter than the one before it."""
+        """Whether every level is at least as long as the one before it."""
         return all(shorter <= longer for shorter, longer in zip(self.delays, self.delays[1:], strict=False))
 
     def delay(self, level: IntLike) -> IntLike:
@@ -90,11 +90,13 @@ class DelayTable:
         return result
 
     def retry_delay(self, times: IntLike) -> IntLike:
-        """Milliseconds before the next try of a message that failed at count ``times``, by request 36 and level 0."""
+        """Milliseconds before the next try of a message that failed at count ``times``, sent back by request 36 with
+        level 0.
+        """
         return self.delay(stored_level(FIRST_LEVEL + times, self.levels))
 
     def distinct_retries(self) -> int:
-        """How many retries have a level of their own; all later ones wait as long as the last level says."""
+        """Number of retries that have a level of their own; all later ones wait as long as the last level says."""
         return max(self.levels - FIRST_LEVEL + 1, 0)
 
 
@@ -114,7 +116,7 @@ def _unreadable(text: str, level: int, entry: str) -> str:
 
 @rule
 def stored_level(level: IntLike, levels: IntLike) -> IntLike:
-    """DL-2: the level a message is stored at: the highest one where it asks for more (``HookUtils``)."""
+    """DL-2: the level at which a message is stored: the highest one if it asks for a higher one (``HookUtils``)."""
     return minimum(level, levels)
 
 
@@ -126,9 +128,10 @@ def due_time(stored: IntLike, delay: IntLike) -> IntLike:
 
 @rule
 def corrected_due_time(due: IntLike, now: IntLike, delay: IntLike) -> IntLike:
-    """DL-5: a message due later than any message stored now could be is taken to be due at once.
+    """DL-5: a message whose due time is later than that of any message stored now counts as due at once.
 
-    ``ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp``; ``delay`` is the level's now.
+    ``ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp``; ``delay`` is the current delay of
+    the level.
     """
     return ite(due > now + delay, now, due)
 
@@ -141,9 +144,9 @@ def is_due(due: IntLike, now: IntLike, delay: IntLike) -> BoolLike:
 
 @rule
 def loaded_position(saved: IntLike, low: IntLike, high: IntLike) -> IntLike:
-    """DL-4: where delivery of a level goes on after a start: the saved position, brought into the range of the index.
+    """DL-4: where delivery of a level continues after a start: the saved position, clamped to the range of the index.
 
-    ``ScheduleMessageService#correctDelayOffset``, since 4.9.3. ``low`` and ``high`` are the offsets of the first entry
-    and behind the last.
+    ``ScheduleMessageService#correctDelayOffset``, since 4.9.3. ``low`` is the offset of the first entry, ``high`` the
+    offset after the last.
     """
     return minimum(maximum(saved, low), high)

@@ -1,8 +1,8 @@
 """Everything at once: the message layer on top of real membership and real rebalance.
 
-``consumption`` lets clients take and drop queues as they please. Here a queue changes hands for the reasons it does in
-RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, a broker that forgets. The texts are the same; only
-what else happens when a table changes is said here.
+``consumption`` lets clients take and drop queues at any time. Here a queue changes hands only for the reasons it does
+in RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, and a broker that loses its tables. The action texts
+are shared; this module only adds what else happens when a table changes.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
 
 @everything.refine(reaches_broker)
 def not_cut_off(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Queue ``q`` lives on broker ``q`` modulo the number of brokers, which ``c`` may be cut off from."""
+    """Queue ``q`` is on broker ``q`` modulo the number of brokers, from which ``c`` may be cut off."""
     return s.forall(Broker, lambda b: implies(q % s.brokers == b, reaches(s, c, b)))
 
 
 @everything.refine(obtainable)
 def offset_known(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """RB-40: a queue whose offset cannot be asked for is left out of the pass."""
+    """RB-40: a queue whose offset cannot be queried is left out of the pass."""
     return any_of(s.owns[c, q], not_cut_off(s, c, q))
 
 
@@ -110,7 +110,7 @@ def persist_at_stop(s: State, c: Consumer, q: Queue) -> None:
 
 @everything.action(fair=True, tells="{c} has persisted its offsets", when=lambda k: k.leaves > 0)
 def offsets_persisted(s: State, c: Consumer) -> None:
-    """ST-8 (2) is done; what finishes from now on is not committed any more (ST-9)."""
+    """ST-8 (2) is done; what finishes from now on is no longer committed (ST-9)."""
     s.require(s.life[c] == Life.STOPPING, not_(s.persisted[c]))
     s.require(s.forall(Queue, lambda q: not_(may_commit(s, c, q))))
     s.persisted[c] = True
@@ -118,7 +118,7 @@ def offsets_persisted(s: State, c: Consumer) -> None:
 
 @everything.refine(broker_forgets)
 def offsets_go_back(s: State, b: IntLike) -> None:
-    """OF-23: besides its members the broker forgets the commits since the last flush, of the queues it keeps."""
+    """OF-23: besides its members, the broker loses the commits since its last flush, for the queues it stores."""
 
     def kept_there(q: IntLike) -> BoolLike:
         return q % s.brokers == b

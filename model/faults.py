@@ -1,7 +1,7 @@
 """Faults of clients, each with a budget: death, a process that stands still, a new process in the old one's place.
 
-Faults of the broker and of the network stand beside what they break: lost and late commits and a broker that forgets in
-``offsets``, a log that shrinks in ``consume_queue``, cuts and lost notices in ``membership``.
+Faults of the broker and of the network are declared beside what they break: lost and late commits and a broker that
+forgets in ``offsets``, a log that shrinks in ``consume_queue``, cuts and lost notices in ``membership``.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def vanish(s: State, c: IntLike, leaving: Leaving) -> None:
 
 @faults.action(budget="crashes", tells="{c} dies")
 def die(s: State, c: Consumer) -> None:
-    """The process ends without a word, and with it all that was only in its memory."""
+    """The process ends without warning, and everything that was only in its memory is lost."""
     s.require(s.life[c] != Life.GONE)
     vanish(s, c, Leaving(cause=Cause.CRASH, persists=False, listeners_go_on=False))
 
 
 @faults.definition
 def may_start(s: State, c: IntLike) -> BoolLike:
-    """What else a start needs; a broadcasting client must be able to read its offset file (OF-10)."""
+    """What else a start requires; a broadcasting client must be able to read its offset file (OF-10)."""
     return True
 
 
 @faults.definition
 def process_starts(s: State, c: IntLike) -> None:
-    """What else a new process in the place of ``c`` brings."""
+    """What else happens when a new process starts in the place of ``c``."""
 
 
 @faults.action(budget="restarts", tells="a client starts in the place of {c}")
 def restart(s: State, c: Consumer) -> None:
-    """ST-1: a process with a new client id (EN-7); only its files, in broadcasting, are still there."""
+    """ST-1: a process with a new client id (EN-7); of the old one only its files remain (in broadcasting)."""
     s.require(s.life[c] == Life.GONE, may_start(s, c))
     s.life[c] = Life.UP
     process_starts(s, c)
@@ -59,13 +59,13 @@ def restart(s: State, c: Consumer) -> None:
 
 @faults.action(budget="pauses", tells="{c} stands still")
 def pause(s: State, c: Consumer) -> None:
-    """A long garbage collection, or SIGSTOP: nothing happens in the process, others go on."""
+    """A long garbage collection, or SIGSTOP: nothing happens in this process, while others go on."""
     s.require(working(s, c))
     s.paused[c] = True
 
 
 @faults.action(fair=True, tells="{c} goes on", when=lambda k: k.pauses > 0)
 def resume(s: State, c: Consumer) -> None:
-    """The process runs again, and knows nothing of the time it missed."""
+    """The process runs again, and does not know that it was stopped."""
     s.require(s.paused[c])
     s.paused[c] = False

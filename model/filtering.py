@@ -1,9 +1,10 @@
 """Filtering by tag: what the broker sends, what the client keeps, and how the offset gets past the rest.
 
-The broker filters everybody's pulls with the one expression it has for the group (PL-17), that of the member whose
-subscription is the newest (ST-5). What it leaves out is *passed over*: the position goes on behind it, and nobody ever
-comes back (FI-3, FI-4). A member's own expression decides only what it drops itself (FI-1). A pull that names a newer
-version of the subscription than the broker has is refused (PL-16), until the heartbeat that carries it arrives.
+The broker keeps one expression for the group, that of the member with the newest subscription (ST-5), and filters all
+members' pulls with it (PL-17). What it leaves out is *passed over*: the position moves past it, and nobody ever comes
+back to it (FI-3, FI-4). A member's own expression only decides what the member itself drops (FI-1). A pull that names a
+newer version of the subscription than the broker has is refused (PL-16), until the heartbeat that carries this version
+arrives.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _several(k: Constants) -> bool:
 
 
 def _first_writer(k: Constants) -> Edition:
-    """At first the last member's heartbeat was the latest."""
+    """Initially, the last member's heartbeat is the latest."""
     return Edition.USUAL if k.other_expression == "same" else Edition.OTHER
 
 
@@ -64,22 +65,22 @@ def asks_for(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def broker_passes(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    """FI-1, PL-17: whether the broker sends ``m``, to whomever; it compares hash codes."""
+    """FI-1, PL-17: whether the broker sends ``m``, to any member; it compares hash codes."""
     stored = s.group_edition if _several(s.constants) else Edition.USUAL
     return edition_asks(s, stored, q, m, by_hash=True)
 
 
 @filtering.definition
 def client_keeps(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """FI-1: the client compares words, and drops what has the right hash code only (``processPullResult``)."""
+    """FI-1: the client compares tags, and drops a message of which only the hash code fits (``processPullResult``)."""
     return asks_for(s, c, q, m)
 
 
 @filtering.refine(receive)
 def receive_matching(s: State, c: IntLike, q: IntLike) -> None:
-    """PL-19, PL-23, FI-3: the next message that the broker passes is put if the client keeps it; none: NO_MATCHED_MSG.
+    """PL-19, PL-23, FI-3: the next message that passes the broker is put if the client keeps it; none: NO_MATCHED_MSG.
 
-    A message that only the client drops moves the position, and no offset: that waits for a NO_MATCHED_MSG or a
+    A message that only the client drops moves the position, but no offset: the offset waits for a NO_MATCHED_MSG or a
     NO_NEW_MSG. ``DefaultMessageStore#getMessage``.
     """
     if not filtered(s.constants):
@@ -114,13 +115,17 @@ def version_announced(s: State, c: IntLike) -> BoolLike:
 
 @filtering.refine(subscription_known)
 def current_subscription(s: State, c: IntLike) -> BoolLike:
-    """PL-16: an older one at the broker is answered SUBSCRIPTION_NOT_LATEST; the client asks again 1 s later."""
+    """PL-16: if the broker has an older version, it answers SUBSCRIPTION_NOT_LATEST; the client asks again 1 s
+    later.
+    """
     return version_announced(s, c) if _several(s.constants) else True
 
 
 @filtering.refine(windows_change)
 def version_is_now(s: State, c: IntLike) -> None:
-    """RB-37: after a change of queues the subscription of ``c`` is the newest of all, and to be announced."""
+    """RB-37: after a change of queues, the subscription of ``c`` has the newest version, which is still to be
+    announced.
+    """
     if _several(s.constants):
         s.unannounced[c] = True
         s.newest = c
@@ -128,7 +133,7 @@ def version_is_now(s: State, c: IntLike) -> None:
 
 @filtering.refine(process_starts)
 def another_expression(s: State, c: IntLike) -> None:
-    """EN-9: what is started later has the expression, and the version, of then."""
+    """EN-9: a process that is started later has the later expression and version."""
     if upgrades(s.constants):
         s.upgraded[c] = True
     version_is_now(s, c)
@@ -142,9 +147,9 @@ def take_subscription(s: State, c: IntLike) -> None:
 
 @filtering.action(fair=True, tells="a heartbeat of {c} reaches the broker", when=_several)
 def heartbeat(s: State, c: Consumer) -> None:
-    """ST-4, ST-5: at once after a change, and every 30 s; what is older than the broker's version changes nothing.
+    """ST-4, ST-5: at once after a change, and every 30 s; a version older than the broker's changes nothing.
 
-    Of more than two members with versions unannounced the order is not kept: any of them may be taken for newer.
+    If more than two members have unannounced versions, their order is not kept: any of them may count as newer.
     """
     s.require(working(s, c), s.unannounced[c])
     take_subscription(s, c)

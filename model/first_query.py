@@ -1,8 +1,8 @@
 """First query: a client asks where to start in a queue, and the answer is an error, or that nothing is stored (RB-40).
 
-"No offset is stored" and "could not ask" are two things. 5.x keeps them apart; 4.9.8 takes any error that the broker
-answers for the first (RB-42). Where nothing is stored a second request asks for the position of the client's choice,
-and what is stored between the two is behind that position already.
+"No offset is stored" and "the query failed" are different results. 5.x distinguishes them; 4.9.8 treats any error from
+the broker as the former (RB-42). If nothing is stored, a second request asks for the position of the client's choice.
+Messages stored between the two requests may already lie before that position.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def find_no_offset(s: State, c: Consumer, q: Queue) -> None:
 
 @first_query.action(fair=True, tells="{c} takes {q} where its ConsumeFromWhere says", when=starts_in_steps)
 def take_where_chosen(s: State, c: Consumer, q: Queue) -> None:
-    """The second request: the end of the queue, or the offset of a timestamp, by now (RB-40)."""
+    """The second request: the current end of the queue, or the offset of a timestamp (RB-40)."""
     s.require(may_enter(s, c, q), s.unknown[c, q])
     enter_at(s, c, q, chosen_offset(s, q))
     s.unknown[c, q] = False

@@ -1,12 +1,12 @@
 """Flow control: when a client does not pull although it could (PL-7, PL-8, PL-9).
 
-Limits are asked before a pull, none of them while an answer is put: messages and whole MiB of a window, and, for
-concurrent listeners, how far its messages are apart. A limit for the topic is no limit of its own: whenever the table
-of a client changes, it is divided by the queues in it (those of the retry topic too), and takes the place of the limit
-of each queue. What was cached under the old one stays.
+Limits are checked before a pull, but not when an answer is put into the window: the number of messages and of whole MiB
+in the window and, for concurrent listeners, the span between its lowest and highest offset. A limit for the topic is
+not checked as such: whenever the table of a client changes, it is divided by the number of queues in the table
+(including those of the retry topic), and replaces the limit of each queue. Messages cached under the old limit stay.
 
-Flow control asks the counter of a window, not the window (PQ-8). With ``counters=1`` the counter is a variable of its
-own, so that a path which changes one and not the other shows.
+Flow control reads the counter of a window, not the window itself (PQ-8). With ``counters=1`` the counter is a variable
+of its own, so that a code path that changes only one of the two is noticed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ flow_control.constant("large", 0, high=16, doc="MiB of the first message of each
 
 @rule
 def divided_limit(limit: IntLike, queues: IntLike) -> IntLike:
-    """What a limit for a topic leaves to each of ``queues`` that a client has: at least 1.
+    """The share of a topic's limit for each of the ``queues`` that a client has: at least 1.
 
     ``RebalancePushImpl#messageQueueChanged``, which counts all queues in the table, of all topics.
     """
@@ -45,7 +45,9 @@ def divided_limit(limit: IntLike, queues: IntLike) -> IntLike:
 
 @rule
 def whole_mib(large: IntLike, others: IntLike, per_mib: IntLike) -> IntLike:
-    """PL-8: the size of ``large`` MiB and ``others`` messages, ``per_mib`` to a MiB, in whole MiB, cut off."""
+    """PL-8: the size of ``large`` messages of 1 MiB and ``others`` of which ``per_mib`` make one MiB, in whole MiB,
+    rounded down.
+    """
     return (large * per_mib + others) // per_mib
 
 
@@ -68,12 +70,12 @@ def _limit(s: State, c: IntLike, of_queue: int, of_topic: int) -> IntLike:
 
 
 def message_limit(s: State, c: IntLike) -> IntLike:
-    """PL-7: most messages that a window of ``c`` may have before a pull; 0 is none."""
+    """PL-7: maximum number of messages in a window of ``c`` before a pull; 0 means no limit."""
     return _limit(s, c, s.threshold, s.topic_threshold)
 
 
 def size_limit(s: State, c: IntLike) -> IntLike:
-    """PL-8: most MiB that a window of ``c`` may have before a pull; 0 is none."""
+    """PL-8: maximum number of MiB in a window of ``c`` before a pull; 0 means no limit."""
     return _limit(s, c, s.size_threshold, s.topic_size_threshold)
 
 

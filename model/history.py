@@ -1,6 +1,7 @@
 """History: what an observer of the whole system would have noted, for properties to speak about.
 
-Nothing in RocketMQ reads these variables; no action depends on them. A constant switches on what a property needs.
+Nothing in RocketMQ reads these variables; no action depends on them. Constants switch on the variables that a property
+needs.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from .rebalance import Queue
 
 
 class Cause(IntEnum):
-    """Why a message may be delivered again: the closed list. A second delivery without one of them is a violation.
+    """Why a message may be delivered again: the complete list of causes. A second delivery without one of them is a
+    violation.
 
-    No history notes SCHEDULE_REPLAY: what the schedule topic delivers again is one copy at a second place (DL-6, DL-7).
+    No history records SCHEDULE_REPLAY: what the schedule topic delivers again is the same copy at a second offset
+    (DL-6, DL-7).
     """
 
     NONE = 0
@@ -39,7 +42,7 @@ class Cause(IntEnum):
 
 
 class Had(IntEnum):
-    """What a listener of one client has had of a message."""
+    """What a listener of one client has already seen of a message."""
 
     NOTHING = 0
     CALLED = 1
@@ -47,7 +50,9 @@ class Had(IntEnum):
 
 
 class Regression(IntEnum):
-    """Why the committed offset of a queue decreased: the closed list. UNEXPLAINED is a violation, and it stays."""
+    """Why the committed offset of a queue decreased: the complete list. UNEXPLAINED is a violation, and is never
+    overwritten.
+    """
 
     NONE = 0
     OVERLAP = 1
@@ -138,13 +143,13 @@ history.variable(
 
 @history.action(tells="an observer notes the offset of {c} for {q}", when=lambda k: k.watch_marks == 1)
 def look(s: State, c: Consumer, q: Queue) -> None:
-    """The observer may look at any time, so whatever is true of what it noted is true of all that ever was."""
+    """The observer may look at any time. What is true of its record is therefore true of every state that ever was."""
     s.require(s.owns[c, q], s.reached[c, q] != s.memory[c, q])
     s.reached[c, q] = s.memory[c, q]
 
 
 def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
-    """A listener of ``c`` gets the messages ``delivered`` of ``q``; a repeated one uses up its cause."""
+    """A listener of ``c`` gets the messages ``delivered`` of ``q``; a repeated delivery uses up its cause."""
     if s.watch_clients:
         again = s.exists(Message, lambda m: all_of(delivered(m), s.had[c, q, m] != Had.NOTHING))
         s.had_twice = any_of(s.had_twice, again)
@@ -168,7 +173,9 @@ def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike
 
 
 def _why_again(s: State, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> IntLike:
-    """The cause of a repeated message among those ``delivered``; without one of its own, it has two owners."""
+    """The cause for which a message among ``delivered`` is repeated; without a recorded one, it is that the queue has
+    two owners.
+    """
     why: IntLike = s.repeated
     for cause in Cause:
         own = Cause.OVERLAP if cause is Cause.NONE else cause
@@ -181,7 +188,7 @@ def _why_again(s: State, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -
 
 
 def note_cause(s: State, cause: Cause, affected: Callable[[IntLike, IntLike], BoolLike]) -> None:
-    """Whatever of ``affected(q, m)`` was delivered before may come again, because of ``cause``."""
+    """Every message ``affected(q, m)`` that was delivered before may come again, because of ``cause``."""
     if s.causes:
         s.cause = lambda q, m: ite(all_of(affected(q, m), s.delivered[q, m]), cause, s.cause[q, m])
 
@@ -209,15 +216,16 @@ def note_commit(
     because: Callable[[IntLike], IntLike] | None = None,
     renewed: Callable[[IntLike], BoolLike] | None = None,
 ) -> None:
-    """The committed offset of every queue ``written`` becomes ``offset`` of it.
+    """The committed offset of every queue in ``written`` becomes its ``offset``.
 
     Args:
         s: the state.
         written: queues whose offset is written.
         offset: what is written.
         by: the client whose window sends its own offset, if one does.
-        because: why the offset may decrease. If a window sends its own, the only reason is what raised the committed
-            offset above it since the window began: a window alone never goes back.
+        because: why the offset may decrease. If a window sends its own offset, the only possible reason is whatever
+            raised
+            the committed offset above it since the window began: a window alone never goes back.
         renewed: queues over which windows of ``by`` end or begin with it.
     """
     if not s.watch_offsets:
@@ -244,7 +252,7 @@ def note_commit(
 
 
 def note_sender(s: State, c: IntLike, owns: BoolLike) -> None:
-    """``c`` sends an offset of a queue that it ``owns``, or does not (U13)."""
+    """``c`` sends an offset of a queue that it owns, or that it does not own (U13)."""
     if s.watch_offsets:
         s.sent_unowned = any_of(s.sent_unowned, not_(owns))
     if s.watch_windows and s.leaves:
@@ -259,18 +267,20 @@ def note_taken(s: State, c: IntLike, won: Callable[[IntLike], BoolLike]) -> None
 
 
 def note_agreed(s: State, q: IntLike, taken: Callable[[IntLike], BoolLike]) -> None:
-    """An orderly listener says COMMIT for what is ``taken`` of ``q``."""
+    """An orderly listener returns COMMIT for the messages of ``q`` that are ``taken``."""
     if s.watch_answers:
         s.agreed[q] = lambda m: any_of(s.agreed[q, m], taken(m))
 
 
 def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
-    """Windows of ``c`` over the queues ``renewed`` end or begin: nothing has disturbed them yet."""
+    """Windows of ``c`` over the queues ``renewed`` end or begin; nothing has disturbed the new ones yet."""
     if s.watch_offsets:
         s.disturbed[c] = lambda q: ite(renewed(q), Regression.NONE, s.disturbed[c, q])
 
 
 def note_new_windows(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
-    """Windows of ``c`` over the queues ``renewed`` end or begin: what was noted of the old ones is not of the new."""
+    """Windows of ``c`` over the queues ``renewed`` end or begin; notes about the old windows do not apply to the new
+    ones.
+    """
     if s.watch_marks:
         s.reached[c] = lambda q: ite(renewed(q), -1, s.reached[c, q])

@@ -31,7 +31,7 @@ hung_listener.variable(
 
 @hung_listener.action(budget="hangs", tells="the listener of {c} hangs with {m} of {q}", when=concurrent)
 def hang(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """A lock, a remote call without a timeout, a loop: the thread is lost to the pool, the message to the window."""
+    """A lock, a remote call without a timeout, or a loop: the pool loses the thread, and the window the message."""
     s.require(working(s, c), starts_task(s, c, q, m, Stage.RUNNING))
     s.hung[c, q] = lambda o: any_of(s.hung[c, q, o], in_task(s, c, q, m, o))
 

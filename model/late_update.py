@@ -1,9 +1,10 @@
-"""Late update: a worker that stands still between the last look at ``dropped`` and the in-memory offset (CC-13).
+"""Late update: a worker that stands still between the last check of ``dropped`` and the update of the in-memory offset
+(CC-13).
 
-Removing messages, looking whether the window was dropped, and writing the in-memory offset are three steps. In between
-the window may end, its offset entry be removed, and the queue be added again: then the mark of the old window raises
-the offset of the new one (G2-9). Otherwise the entry is one of a queue that is not owned, and the next periodic persist
-removes it (OF-6).
+Removing messages, checking whether the window was dropped, and writing the in-memory offset are three steps. In
+between, the window may end, its offset entry may be removed, and the queue may be added again: then the mark of the old
+window raises the offset of the new one (G2-9). If the queue is not added again, the entry belongs to a queue that is
+not owned, and the next periodic persist removes it (OF-6).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ late_update.variable(
     budget="held_updates", tells="{c} is done with {m} of {q} and about to update the offset", when=concurrent
 )
 def finish_without_update(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """CC-13: the messages are removed, the window is not dropped, the in-memory offset comes later."""
+    """CC-13: the messages are removed, the window is not dropped, and the in-memory offset is updated later."""
     s.require(returns(s, c, q, m), s.held_update[c, q] == NO_OFFSET)
     note_success(s, c, q, lambda o: in_task(s, c, q, m, o))
     handle(s, q, lambda o: in_task(s, c, q, m, o))
@@ -42,7 +43,7 @@ def finish_without_update(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @late_update.action(fair=True, tells="{c} updates the offset of {q} at last", when=lambda k: k.held_updates > 0)
 def update_late(s: State, c: Consumer, q: Queue) -> None:
-    """OF-1: the entry is raised, or made, whatever window there is by now."""
+    """OF-1: the entry is raised, or made, whichever window is there by now."""
     s.require(any_of(working(s, c), s.life[c] == Life.STOPPING), s.held_update[c, q] != NO_OFFSET)
     s.memory[c, q] = maximum(s.memory[c, q], s.held_update[c, q])
     s.held_update[c, q] = NO_OFFSET

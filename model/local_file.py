@@ -3,8 +3,8 @@
 OF-10 (``LocalFileOffsetStore``, ``MixAll#string2File``). Every write reads the file, puts the owned queues in, copies
 the old content to ``.bak`` and writes the new one. 5.x writes in place, so a death during the write leaves the file
 empty or torn; 4.9.8 writes a file beside it and renames that, so a death leaves the old file, or none and a good copy.
-A reader turns to the copy when the file is missing, empty or unreadable. The next write of 5.x copies the bad file over
-the good copy first, and dying once more in that write leaves nothing to read.
+A reader falls back to the copy if the file is missing, empty or unreadable. The next write of 5.x copies the bad file
+over the good copy first, and dying once more in that write leaves nothing to read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Source(IntEnum):
 
 
 class Torn(IntEnum):
-    """What a death during a write leaves behind: the half of it that was being written, empty or unreadable."""
+    """What a death during a write leaves of the file that was being written: an empty or an unreadable one."""
 
     COPY_EMPTY = 0
     COPY_UNREADABLE = 1
@@ -68,7 +68,7 @@ def keeps_files(k: Constants) -> bool:
 
 
 def _has_copy(k: Constants) -> bool:
-    """Whether the copy matters: somebody may find the file in a bad state."""
+    """Whether the copy matters: a reader may find the file in a bad state."""
     return bool(keeps_files(k) and k.torn_writes > 0)
 
 
@@ -99,7 +99,8 @@ def place(s: State, c: IntLike) -> IntLike:
 
 @local_file.definition
 def source(s: State, c: IntLike) -> IntLike:
-    """OF-10: where ``c`` finds its offsets: in the file, else in the copy (``LocalFileOffsetStore#readLocalOffset``).
+    """OF-10: where ``c`` finds its offsets: in the file, otherwise in the copy
+    (``LocalFileOffsetStore#readLocalOffset``).
 
     An empty or missing copy counts as "no offsets yet"; only an unreadable one is an error.
     """
@@ -113,7 +114,7 @@ def source(s: State, c: IntLike) -> IntLike:
 
 
 def read_entry(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """READ_FROM_STORE (OF-3): the stored offset of ``q``; -1 where there is none, or where reading fails."""
+    """READ_FROM_STORE (OF-3): the stored offset of ``q``; -1 if there is none, or if reading fails."""
     in_file = s.file[place(s, c), q]
     if not s.torn_writes:
         return in_file
@@ -127,7 +128,7 @@ def may_load(s: State, c: IntLike) -> BoolLike:
 
 
 def may_write(s: State, c: IntLike) -> BoolLike:
-    """Whether a write comes about: the disk takes it, and what was written before can be read."""
+    """Whether a write succeeds: the disk accepts it, and what was written before can be read."""
     return all_of(s.disk == "writable", may_load(s, c))
 
 
@@ -172,7 +173,7 @@ def possible(k: Constants, torn: Torn) -> bool:
 
 
 def tear(s: State, c: IntLike, torn: Torn) -> None:
-    """A write of ``c`` ends in the middle. Before the copy was touched, nothing happened at all."""
+    """A write of ``c`` ends in the middle. If the copy was not touched yet, nothing has changed at all."""
     at = place(s, c)
     if torn in (Torn.COPY_EMPTY, Torn.COPY_UNREADABLE):
         with s.when(worth_copying(s, at)):
@@ -190,7 +191,7 @@ def tear(s: State, c: IntLike, torn: Torn) -> None:
 
 
 def forget_file(s: State, c: IntLike) -> None:
-    """File and copy of ``c`` are not where it looks for them."""
+    """The file and copy of ``c`` are not where it looks for them."""
     at = place(s, c)
     s.file[at] = lambda q: NO_OFFSET
     if s.torn_writes:
@@ -231,5 +232,5 @@ def write_one_forgotten(s: State, c: IntLike, written: Chosen, offset: Callable[
     """The single-queue save of the local store does nothing, so the corrected offset is never read back.
 
     Mechanism: OFFSET_ILLEGAL, save nothing, add the queue again at the old offset, OFFSET_ILLEGAL, without end.
-    Source: #7740, mended in 5.2.0.
+    Source: #7740, fixed in 5.2.0.
     """

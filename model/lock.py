@@ -2,12 +2,12 @@
 
 Orderly consumption rests on a table in the broker's memory: group and queue → client id and time of the last renewal
 (OR-1: ``RebalanceLockManager``). The client keeps a flag and a time stamp of its own for each queue it has (PQ-10:
-``ProcessQueue#isLocked``, ``#isLockExpired``). Nobody tells a client that its lock has gone to somebody else; it is
+``ProcessQueue#isLocked``, ``#isLockExpired``). A client is not informed when its lock goes to another client; it is
 safe only because it stops believing in its lock (30 s) well before the broker gives it away (60 s).
 
-Time is counted in *ticks*, by default of 10 s. What matters are ages, not dates: an age grows with every tick and stops
-growing where nothing depends on it any more. How long a tick is does not matter to the machine, so a proof for all
-values of the windows is one for ticks as short as one likes.
+Time is counted in *ticks*, by default of 10 s. Ages matter, not points in time: an age grows with every tick, and stops
+growing once nothing depends on it any more. The machine does not depend on the length of a tick, so a proof for all
+values of the windows also covers arbitrarily short ticks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ lock.constant("lock_losses", 0, high=2, doc="how often a broker may forget its l
 
 
 def uses_locks(k: Constants) -> bool:
-    """Whether queues are locked: by orderly listeners in clustering; in broadcasting nobody shares a queue (OR-12)."""
+    """Whether queues are locked: by orderly listeners in clustering; in broadcasting, queues are not shared (OR-12)."""
     return k.get("listener", "orderly") == "orderly" and k.get("mode", "clustering") == "clustering"
 
 
@@ -63,7 +63,7 @@ def holds_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """OR-1: whether the broker grants ``c`` the lock: no entry, an own one, or one not renewed for 60 s.
+    """OR-1: whether the broker grants ``c`` the lock: if there is no entry, its own entry, or one not renewed for 60 s.
 
     ``RebalanceLockManager#tryLock``.
     """
@@ -89,19 +89,19 @@ def believe(s: State, c: Consumer, q: Queue) -> None:
 
 
 def disbelieve(s: State, c: Consumer, q: Queue) -> None:
-    """The flag is cleared; the age of a lock that is none is not kept."""
+    """The flag is cleared; the age of a lock that is not held is not kept."""
     s.locked[c, q] = False
     s.lock_age[c, q] = 0
 
 
 def unlock(s: State, c: Consumer, q: Queue) -> None:
-    """OR-1: an unlock request removes the entry if it is the sender's (``RebalanceLockManager#unlockBatch``)."""
+    """OR-1: an unlock request removes the entry if it belongs to the sender (``RebalanceLockManager#unlockBatch``)."""
     s.holder_age[q] = ite(holds_lock(s, c, q), 0, s.holder_age[q])
     s.holder[q] = ite(holds_lock(s, c, q), 0, s.holder[q])
 
 
 def grow_older(s: State) -> None:
-    """One tick for everything a clock is read for; ages stop where nothing depends on them any more."""
+    """One tick for everything that is measured by a clock; ages stop growing once nothing depends on them any more."""
     s.holder_age = lambda q: ite(s.holder[q] == 0, 0, minimum(s.holder_age[q] + 1, _expired(s.constants)))
     s.lock_age = lambda c, q: ite(s.locked[c, q], minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
 

@@ -1,9 +1,11 @@
-"""Long polling (PL-22): a broker holds what finds nothing, and one thread of the client pulls for all its queues.
+"""Long polling (PL-22): a broker holds requests that find nothing, and one thread of the client pulls for all its
+queues.
 
-A push consumer only pulls. What makes it prompt is that the broker keeps a request at the end of the queue until a
-message comes, looks at what it holds every 5 s, and answers empty when the time of the request is up. Time is counted
-in rounds from look to look: 5 s, or 1 s with short polling, where a message wakes nobody. All that a processor does at
-once is done within a round; a listener, a step of the pull thread that hangs and flow control may take longer.
+A push consumer only pulls. It is prompt because the broker holds a request at the end of the queue until a message
+comes, checks the requests that it holds every 5 s, and returns an empty answer when the time of the request is up. Time
+is counted in rounds from check to check: 5 s, or 1 s with short polling, where a new message wakes no request.
+Everything that a processor does at once is done within a round; a listener, a pull thread step that hangs, and flow
+control may take longer.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from .rebalance import Queue
 
 
 class Request(IntEnum):
-    """Where the one request of a queue is (PL-1): with the pull thread or its timer, at the broker, on the way back."""
+    """Where the one request of a queue is (PL-1): with the pull thread or its timer, at the broker, or on the way
+    back.
+    """
 
     WAITING = 0
     STEP = 1
@@ -91,7 +95,7 @@ def behind(s: State, q: IntLike) -> BoolLike:
 
 
 def busy(s: State) -> BoolLike:
-    """Whether the pull thread is in the step of some queue."""
+    """Whether the pull thread is busy with some queue."""
     return s.exists(Queue, lambda q: s.request[q] == Request.STEP)
 
 
@@ -113,7 +117,9 @@ def take(s: State, q: Queue) -> None:
 
 @long_polling.definition
 def full(s: State, q: IntLike) -> BoolLike:
-    """PL-7: more messages than the threshold; as many as it are no obstacle (``pullThresholdForQueue``)."""
+    """PL-7: whether there are more messages than the threshold; exactly as many do not stop a pull
+    (``pullThresholdForQueue``).
+    """
     return s.window[q] > s.cache
 
 
@@ -123,7 +129,7 @@ def _runs(s: State) -> BoolLike:
 
 @long_polling.action(fair=True, tells="the pull thread asks for messages of {q}")
 def send(s: State, q: Queue) -> None:
-    """PL-13: the request goes out, and the thread is free: answers come to other threads."""
+    """PL-13: the request goes out, and the thread is free: answers are handled by other threads."""
     s.require(s.request[q] == Request.STEP, _runs(s), not_(full(s, q)))
     s.request[q] = Request.SENT
     s.sent[q] = s.held[q] = s.late[q] = 0
@@ -132,7 +138,7 @@ def send(s: State, q: Queue) -> None:
 
 @long_polling.definition
 def put_off(s: State, q: IntLike) -> None:
-    """PL-7: the request goes to a timer, 50 ms, and the thread is free (``executePullRequestLater``)."""
+    """PL-7: the request goes to a timer for 50 ms, and the thread is free (``executePullRequestLater``)."""
     s.request[q] = Request.LATER
 
 
@@ -145,14 +151,14 @@ def put_off_full(s: State, q: Queue) -> None:
 
 @long_polling.action(fair=True, tells="the pull of {q} is due again")
 def again(s: State, q: Queue) -> None:
-    """PL-7: the timer gives the request back to the thread; tries that find the window still full change nothing."""
+    """PL-7: the timer returns the request to the thread; attempts that find the window still full change nothing."""
     s.require(s.request[q] == Request.LATER, not_(full(s, q)))
     s.request[q] = Request.WAITING
 
 
 @long_polling.action(budget="hangs", tells="the step of the pull thread for q0 hangs")
 def get_stuck(s: State) -> None:
-    """A call without an answer within the step: the route, or the first offset of an orderly queue (PL-11, PL-15).
+    """A call within the step that gets no answer: the route, or the first offset of an orderly queue (PL-11, PL-15).
 
     ``DefaultMQPushConsumerImpl#pullMessage``, ``PullAPIWrapper#pullKernelImpl``.
     """
@@ -164,14 +170,14 @@ def get_stuck(s: State) -> None:
     fair=True, tells="the step of the pull thread goes on", when=lambda k: k.hangs and k.hang == "ends"
 )
 def go_on(s: State) -> None:
-    """The call is answered, or its time is up."""
+    """The call is answered, or times out."""
     s.require(s.hung)
     s.hung = False
 
 
 @long_polling.action(fair=True, tells="messages of {q} come to the client")
 def receive_found(s: State, q: Queue) -> None:
-    """PL-23 FOUND: the callback puts them, and the request goes back to the thread."""
+    """PL-23 FOUND: the callback puts the messages, and the request goes back to the thread."""
     s.require(s.request[q] == Request.FOUND)
     s.position[q] = s.position[q] + 1
     s.window[q] = s.window[q] + 1
@@ -188,7 +194,7 @@ def receive_filtered(s: State, q: Queue) -> None:
 
 @long_polling.action(fair=True, tells="the client hears that there is nothing new in {q}")
 def receive_nothing(s: State, q: Queue) -> None:
-    """PL-23 NO_NEW_MSG: it asks again at once."""
+    """PL-23 NO_NEW_MSG: the client asks again at once."""
     s.require(s.request[q] == Request.NOTHING)
     s.request[q] = Request.WAITING
 
@@ -210,21 +216,22 @@ def _answer_with_messages(s: State, q: IntLike) -> None:
 
 @long_polling.action(fair=True, tells="the broker finds messages in {q}")
 def find(s: State, q: Queue) -> None:
-    """PL-19: the first look at a request."""
+    """PL-19: the broker looks for messages for the first time."""
     s.require(s.request[q] == Request.SENT, behind(s, q))
     _answer_with_messages(s, q)
 
 
 @long_polling.action(fair=True, tells="the broker finds nothing in {q}")
 def find_nothing(s: State, q: Queue) -> None:
-    """PL-22: code 19; the request is not yet where arriving messages look for it."""
+    """PL-22: code 19; the request is not yet in the table that arriving messages are checked against."""
     s.require(s.request[q] == Request.SENT, not_(behind(s, q)))
     s.request[q] = Request.LOOKED
 
 
 @long_polling.action(fair=True, tells="the broker holds the request for {q}")
 def hold(s: State, q: Queue) -> None:
-    """PL-22: nobody looks again, so a message that came since the look wakes nothing (apache/rocketmq#7358).
+    """PL-22: the queue is not checked again, so a message that came since the first look wakes nothing
+    (apache/rocketmq#7358).
 
     ``PullRequestHoldService#suspendPullRequest``.
     """
@@ -234,9 +241,9 @@ def hold(s: State, q: Queue) -> None:
 
 @long_polling.definition
 def wakes(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
-    """PL-22: whether a message that arrives wakes a held request: if the filter may want it.
+    """PL-22: whether a message that arrives wakes a held request: if it may match the filter.
 
-    ``PullRequestHoldService#notifyMessageArriving``; with short polling nobody is told.
+    ``PullRequestHoldService#notifyMessageArriving``; with short polling no request is notified.
     """
     return is_wanted if s.polling == "long" else False
 
@@ -251,22 +258,24 @@ def _arrive(s: State, q: IntLike, is_wanted: BoolLike) -> None:
 
 @long_polling.action(tells="a message is stored in {q}")
 def store(s: State, q: Queue) -> None:
-    """A producer sends, and the dispatcher tells who waits (``DefaultMessageStore#notifyMessageArriveIfNecessary``)."""
+    """A producer sends, and the dispatcher notifies held requests
+    (``DefaultMessageStore#notifyMessageArriveIfNecessary``).
+    """
     _arrive(s, q, True)
 
 
 @long_polling.action(tells="a message with another tag is stored in {q}", when=_others)
 def store_other(s: State, q: Queue) -> None:
-    """One that the client does not subscribe to: it wakes nobody."""
+    """A message that the client does not subscribe to: it wakes no request."""
     s.unwanted[q] = lambda m: any_of(s.unwanted[q, m], same(m, s.stored[q]))
     _arrive(s, q, False)
 
 
 @long_polling.definition
 def is_due(s: State, q: IntLike) -> BoolLike:
-    """PL-22: whether the look every 5 s wakes a held request: there is a message of any tag, or its time is up.
+    """PL-22: whether the check every 5 s wakes a held request: there is a message of any tag, or its time is up.
 
-    ``PullRequestHoldService#checkHoldRequest`` knows no tag, and a filter that is told none lets everything pass.
+    ``PullRequestHoldService#checkHoldRequest`` knows no tag, and a filter without a tag lets everything pass.
     """
     return any_of(behind(s, q), s.held[q] >= hold_time(s.constants))
 
@@ -279,7 +288,7 @@ def find_again(s: State, q: IntLike) -> None:
 
 @long_polling.action(fair=True, tells="the broker answers the woken request for {q} with messages")
 def answer_woken(s: State, q: Queue) -> None:
-    """PL-22: it is processed anew."""
+    """PL-22: the request is processed anew."""
     s.require(s.request[q] == Request.WOKEN, behind(s, q))
     _answer_with_messages(s, q)
 
@@ -295,7 +304,7 @@ def answer_nothing(s: State, q: Queue) -> None:
 
 
 def at_rest(s: State, q: IntLike) -> BoolLike:
-    """Whether nothing is left that a processor would do for ``q`` at once."""
+    """Whether no processor has anything left to do at once for ``q``."""
     return any_of(
         s.request[q] == Request.HELD,
         all_of(s.request[q] == Request.LATER, full(s, q)),
@@ -308,8 +317,8 @@ def at_rest(s: State, q: IntLike) -> BoolLike:
 def look(s: State) -> None:
     """PL-22: ``PullRequestHoldService#run``: every 5 s, or 1 s with short polling.
 
-    Between two looks there is time for all that is done at once. A request that is held since the last look has been
-    held for less than a round.
+    Between two checks there is time for everything that is done at once. A request that has been held since after the
+    last check has been held for less than a round.
     """
     s.require(s.forall(Queue, lambda q: at_rest(s, q)))
 
@@ -323,7 +332,7 @@ def look(s: State) -> None:
 
 
 def _could_come(s: State, q: IntLike) -> BoolLike:
-    """Whether a message that the client wants is stored beyond its position, and window and thread let it come."""
+    """Whether a message that the client wants is stored at or beyond its position, and window and thread admit it."""
     there = behind(s, q)
     if s.others:
         there = s.exists(Message, lambda m: all_of(s.position[q] <= m, m < s.stored[q], wanted(s, q, m)))
@@ -338,9 +347,9 @@ def _could_come(s: State, q: IntLike) -> BoolLike:
     constants={"queues": 2, "messages": 1, "cache": 0, "listener": "hangs-on-q0"},
 )
 def wait_for_room(s: State, q: IntLike) -> None:
-    """The thread waits for room in the window of one queue, and pulls for none meanwhile.
+    """The thread waits for room in the window of one queue, and meanwhile pulls for no queue.
 
-    As where messages go to a bounded channel that blocks: apache/rocketmq-client-go#904.
+    This happens if messages go to a bounded channel that blocks: apache/rocketmq-client-go#904.
     """
 
 
@@ -351,7 +360,7 @@ def wait_for_room(s: State, q: IntLike) -> None:
     killed_by="message-wakes-held-request",
 )
 def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
-    """Held requests are found by the look every 5 s alone, as long polling without its listener for arrivals."""
+    """Held requests are found only by the check every 5 s, as in long polling without its listener for arrivals."""
     return False
 
 
@@ -362,7 +371,9 @@ def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     killed_by="message-waits-one-round-at-most",
 )
 def only_time(s: State, q: IntLike) -> BoolLike:
-    """The look asks for the time only: a message that came while a request was about to be held waits with it."""
+    """The check considers only the time: a message that came while a request was about to be held has to wait with
+    it.
+    """
     return s.held[q] >= hold_time(s.constants)
 
 
@@ -373,7 +384,7 @@ def only_time(s: State, q: IntLike) -> BoolLike:
     killed_by="held-request-is-answered-in-time",
 )
 def only_messages(s: State, q: IntLike) -> BoolLike:
-    """Nobody asks for the time: a request at the end of a silent queue is never answered."""
+    """The check ignores the time: a request at the end of a silent queue is never answered."""
     return behind(s, q)
 
 
@@ -384,7 +395,7 @@ def only_messages(s: State, q: IntLike) -> BoolLike:
     killed_by="held-request-is-answered-in-time",
 )
 def hold_again(s: State, q: IntLike) -> None:
-    """A woken request may be held again, with a new time: its client has given it up by then."""
+    """A woken request may be held again, with a new time, although its client has given it up by then."""
     s.request[q] = Request.LOOKED
 
 

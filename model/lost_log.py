@@ -1,6 +1,6 @@
 """Lost log: what a broker no longer has, at the beginning of a queue, at its end, or altogether.
 
-Committed offsets know nothing of it. They may point below the first message (retention), beyond the last one (an
+Committed offsets are not adapted to it. They may point below the first message (retention), beyond the last one (an
 unclean restart), or into the log of another life of the topic.
 """
 
@@ -29,7 +29,7 @@ def delete_oldest(s: State, q: Queue) -> None:
 
 
 def _nobody_has(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether ``m`` is in no window, dead ones included."""
+    """Whether no window has ``m``, including dead ones."""
 
     def has_not(c: IntLike) -> BoolLike:
         gone = s.orphan[c, q, m] == Orphan.NONE if s.orphans else True
@@ -39,7 +39,7 @@ def _nobody_has(s: State, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _forget_messages(s: State, q: IntLike, lost: object) -> None:
-    """The next messages at these offsets are other ones."""
+    """The next messages at these offsets are different ones."""
     s.handled[q] = lambda m: all_of(not_(lost(m)), s.handled[q, m])  # type: ignore[operator]
     if s.watch_clients:
         s.had = lambda c, p, m: ite(all_of(p == q, lost(m)), Had.NOTHING, s.had[c, p, m])  # type: ignore[operator]
@@ -52,7 +52,7 @@ def _forget_messages(s: State, q: IntLike, lost: object) -> None:
 def lose_tail(s: State, q: Queue) -> None:
     """An unclean restart with asynchronous flush, or a fail-over to a lagging replica, shortens the log (G2-4).
 
-    Followed for a message that no window holds any more; one that is held would be finished under another's offset.
+    Modelled only for a message that no window holds any more; a held one would be finished under the offset of another.
     """
     last = end(s, q) - 1
     s.require(start(s, q) < end(s, q), _nobody_has(s, q, last))
@@ -62,10 +62,10 @@ def lose_tail(s: State, q: Queue) -> None:
 
 @lost_log.definition
 def offset_after_deletion(s: State, q: IntLike) -> IntLike:
-    """What stays of the committed offset when the topic is deleted.
+    """What remains of the committed offset when the topic is deleted.
 
-    [5.3.3] nothing: ``AdminBrokerProcessor#deleteTopic`` calls ``ConsumerOffsetManager#cleanOffsetByTopic``. [4.9.8]
-    the entry stays as it is.
+    [5.3.3] Nothing: ``AdminBrokerProcessor#deleteTopic`` calls ``ConsumerOffsetManager#cleanOffsetByTopic``. [4.9.8]
+    The entry stays as it is.
     """
     return s.committed[q] if s.version == "4.9.8" else NO_OFFSET
 
@@ -74,7 +74,7 @@ def offset_after_deletion(s: State, q: IntLike) -> IntLike:
     budget="recreations", tells="the topic is deleted and created again, {q} is empty", when=lambda k: k.arriving > 0
 )
 def recreate(s: State, q: Queue) -> None:
-    """G2-5, B6: the log begins anew at 0; clients have noticed the deletion and dropped the queue before."""
+    """G2-5, B6: the log begins anew at 0; clients noticed the deletion and dropped the queue before."""
     s.require(not_(is_retry(s.constants, q)), s.forall(Consumer, lambda c: not_(in_table(s, c, q))))
     s.require(end(s, q) > 0)
     s.log_end[q] = 0

@@ -1,4 +1,4 @@
-"""Lost memory: what dies with a process, of all that the parts of the machine keep for a client."""
+"""Lost memory: everything that the parts of the machine keep for a client and that dies with its process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ lost_memory = Machine("lost_memory", doc="What dies with a process.")
 
 @lost_memory.refine(process_forgets)
 def forget_everything(s: State, c: IntLike) -> None:
-    """Dropped windows, tasks and workers are gone, and so is what the client was told or was about to do."""
+    """Dropped windows, tasks and workers are gone, as is everything that the client knew or was about to do."""
     if leaves_zombies(s.constants):
         s.zombie[c] = False
     if corrects(s.constants):

@@ -2,9 +2,9 @@
 
 Every broker keeps its own table (EN-1: ``ConsumerManager``, ``ConsumerGroupInfo``), built from heartbeats alone: it
 starts empty after a restart, a silent death stays in it until a scan removes it, and a client that cannot reach one
-broker is missing there only. The table belongs to the group, not to a topic, and lists one id for each connection, an
-id twice if two carry it (EN-2: ``ConsumerGroupInfo#getAllClientId``). A consumer that has left never returns: a
-restarted process has a new client id (EN-7: ``ClientConfig#changeInstanceNameToPID``).
+broker is missing only there. The table belongs to the group, not to a topic, and lists one id for each connection, so
+an id appears twice if two connections carry it (EN-2: ``ConsumerGroupInfo#getAllClientId``). A consumer that has left
+never returns: a restarted process has a new client id (EN-7: ``ClientConfig#changeInstanceNameToPID``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ membership.constraint(
 )
 
 PROCESS = Lifetime("process", (Consumer,))
-"""A client's process: what lives in it is gone when the process is."""
+"""A client's process; what lives in it ends with the process."""
 
 membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
 membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
@@ -66,7 +66,7 @@ def _can_be_missing(k: Constants) -> bool:
 
 
 def alive(s: State, c: IntLike) -> BoolLike:
-    """Whether ``c`` runs: its queues are consumed, until the last step of a graceful stop drops them."""
+    """Whether ``c`` runs: it consumes its queues until the last step of a graceful stop drops them."""
     return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
@@ -76,7 +76,7 @@ def reaches(s: State, c: IntLike, b: IntLike) -> BoolLike:
 
 
 def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
-    """Tell every channel in the table of ``b`` (ST-4, ST-7: ``DefaultConsumerIdsChangeListener#handle``)."""
+    """Notify every channel in the table of ``b`` (ST-4, ST-7: ``DefaultConsumerIdsChangeListener#handle``)."""
     if s.periodic == 0:
         s.woken = lambda d: ite(
             all_of(any_of(s.members[b].has(d), d == newcomer), s.life[d] == Life.UP), True, s.woken[d]
@@ -85,7 +85,7 @@ def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
 
 @membership.action(fair=True, tells="the heartbeat of {c} reaches {b}", when=_can_be_missing)
 def heartbeat(s: State, c: Consumer, b: Broker) -> None:
-    """ST-4: a channel not yet in the table is added, and all members are told.
+    """ST-4: a channel not yet in the table is added, and all members are notified.
 
     ``ClientManageProcessor#heartBeat``, ``ConsumerManager#registerConsumer``.
     """
@@ -96,7 +96,7 @@ def heartbeat(s: State, c: Consumer, b: Broker) -> None:
 
 @membership.action(fair=True, tells="{b} finds {c} silent and removes it", when=lambda k: k.crashes + k.cuts > 0)
 def expire_member(s: State, b: Broker, c: Consumer) -> None:
-    """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and tells nobody.
+    """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and notifies nobody.
 
     ``ConsumerManager#scanNotActiveChannel``.
     """
@@ -106,7 +106,8 @@ def expire_member(s: State, b: Broker, c: Consumer) -> None:
 
 @membership.action(tells="{b} sees the connection of {c} close", when=lambda k: k.crashes > 0)
 def channel_closed(s: State, b: Broker, c: Consumer) -> None:
-    """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once and the rest are told.
+    """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once, and the others are
+    notified.
 
     ``ClientHousekeepingService#onChannelClose``, ``ConsumerManager#doChannelCloseEvent``.
     """

@@ -1,9 +1,9 @@
 """Offsets: the in-memory table of a client, the cell of the broker, and the messages between them.
 
-The broker's cell is overwritten by whatever arrives, from whomever (OF-20: ``ConsumerOffsetManager#commitOffset``). A
-commit is one-way: it may be lost, and it may arrive after later ones (OF-5, OF-8). The cell is written to disk only
-every 5 s (OF-23), so a crash of the broker takes it back. A broadcasting client keeps its offsets in a file of its own
-(OF-10: ``LocalFileOffsetStore``).
+The broker's cell is overwritten by every commit that arrives, from any client (OF-20:
+``ConsumerOffsetManager#commitOffset``). A commit is one-way: it may be lost, and it may arrive after later ones (OF-5,
+OF-8). The cell is written to disk only every 5 s (OF-23), so a crash of the broker takes it back. A broadcasting client
+keeps its offsets in a file of its own (OF-10: ``LocalFileOffsetStore``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def lowest(k: Constants) -> int:
 
 
 def stored_at_start(k: Constants, q: int) -> int:
-    """What is stored of ``q`` at first."""
+    """The stored offset of ``q`` in the initial state."""
     return NO_OFFSET if k.group == "new" or (k.group == "scaled" and q == k.queues - 1) else 0
 
 
@@ -73,13 +73,13 @@ offsets.variable(
 
 @offsets.definition
 def stored_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """READ_FROM_STORE (OF-3): the broker's cell, or the client's own file; -1 where there is none."""
+    """READ_FROM_STORE (OF-3): the broker's cell, or the client's own file; -1 if there is none."""
     return read_entry(s, c, q) if broadcasting(s.constants) else s.committed[q]
 
 
 @offsets.definition
 def accepts_commit(s: State, q: IntLike) -> BoolLike:
-    """OF-22: whether the broker takes commits of ``q``, or answers SUCCESS and ignores them."""
+    """OF-22: whether the broker accepts commits of ``q``; otherwise it answers SUCCESS and ignores them."""
     return True
 
 
@@ -93,9 +93,10 @@ def write_offset(
     because: Regression | None = None,
     checked: bool = True,
 ) -> None:
-    """OF-20: a commit arrives and overwrites the cell, larger or smaller; what a smaller one uncovers comes again.
+    """OF-20: a commit arrives and overwrites the cell, larger or smaller; messages above a smaller one come again.
 
-    Without ``because`` the window of ``c`` sends its own offset. What comes with a pull is not ``checked`` (OF-30).
+    Without ``because`` it is the window of ``c`` that sends its own offset. A commit that comes with a pull is not
+    ``checked`` (OF-30).
     """
     if broadcasting(s.constants):
         write_file(s, c, lambda p: p == q, lambda _: offset)
@@ -112,39 +113,39 @@ def write_offset(
 
 @offsets.definition
 def to_commit(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """The value that a commit carries: the in-memory offset; -1 sends nothing (OF-5)."""
+    """The value that a commit carries: the in-memory offset; if it is -1, nothing is sent (OF-5)."""
     return s.memory[c, q]
 
 
 def may_commit(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether a commit of ``c`` would say something new about ``q`` (OF-6)."""
+    """Whether a commit of ``c`` would change what is stored of ``q`` (OF-6)."""
     offset = to_commit(s, c, q)
     possible = may_write(s, c) if broadcasting(s.constants) else reaches_broker(s, c, q)
     return all_of(in_table(s, c, q), offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
 
 
 def late_slot_free(s: State, q: IntLike) -> BoolLike:
-    """Whether no commit of ``q`` is held up; the machine follows one at a time."""
+    """Whether no commit of ``q`` is delayed; the machine follows one delayed commit at a time."""
     return s.late[q] == NO_OFFSET
 
 
 @offsets.action(fair=True, tells="{c} commits the offset of {q}", when=lambda k: not broadcasting(k))
 def commit(s: State, c: Consumer, q: Queue) -> None:
-    """OF-6: every 5 s the in-memory offsets are sent (``RemoteBrokerOffsetStore#persistAll``); this one arrives."""
+    """OF-6: every 5 s the in-memory offsets are sent (``RemoteBrokerOffsetStore#persistAll``); this commit arrives."""
     s.require(working(s, c), may_commit(s, c, q))
     write_offset(s, c, q, to_commit(s, c, q))
 
 
 @offsets.action(budget="late_commits", tells="{c} commits the offset of {q}; the message is held up")
 def commit_late(s: State, c: Consumer, q: Queue) -> None:
-    """OF-5, OF-8: one-way, so it may be overtaken by later ones, of this client or of another."""
+    """OF-5, OF-8: commits are one-way, so one may be overtaken by later ones, of this client or of another."""
     s.require(working(s, c), may_commit(s, c, q), late_slot_free(s, q))
     s.late[q] = to_commit(s, c, q)
 
 
 @offsets.action(tells="the held-up commit of {q} arrives", when=lambda k: k.late_commits > 0)
 def late_commit_arrives(s: State, q: Queue) -> None:
-    """OF-20: the broker asks neither who sent it nor when."""
+    """OF-20: the broker checks neither who sent it nor when."""
     s.require(s.late[q] != NO_OFFSET)
     write_offset(s, 0, q, s.late[q], because=Regression.LATE_COMMIT)
     s.late[q] = NO_OFFSET
@@ -158,13 +159,13 @@ def flush(s: State, q: Queue) -> None:
 
 
 def _one_broker(k: Constants) -> bool:
-    """Whether brokers are not followed one by one; where they are, a restart takes their members as well."""
+    """Whether brokers are not followed individually; if they are, a restart takes their members as well."""
     return not broadcasting(k) and "brokers" not in k
 
 
 @offsets.action(budget="broker_restarts", tells="the broker crashes and comes back", when=_one_broker)
 def restart_offsets(s: State) -> None:
-    """OF-23: what was committed after the last flush is gone; clients that live send it again within 5 s."""
+    """OF-23: commits after the last flush are lost; clients that are alive send theirs again within 5 s."""
     note_commit(s, lambda _: True, lambda q: s.on_disk[q], because=lambda _: Regression.BROKER_RESTART)
     note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(s.on_disk[q] <= m, m < s.committed[q]))
     s.committed = lambda q: s.on_disk[q]

@@ -2,8 +2,8 @@
 
 ``ConsumeMessageOrderlyService`` (section 7 of the rules). A worker moves the first messages of the window into a second
 tree (``consumingTree``), calls the listener, and commits the whole second tree or puts the batch back. Between the
-listener's return and that step the queue may be given up: the work is done then, and nobody will know. How a client
-comes by a queue and gives it up is told in ``orderly_ownership``.
+listener's return and that step the queue may be given up: the work is then done, but not recorded. How a client takes
+and gives up a queue is described in ``orderly_ownership``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .retry_policy import copy_times, fallback_gives_up
 
 
 class Result(IntEnum):
-    """What a listener has returned and its worker has not acted upon yet (``ConsumeOrderlyStatus``)."""
+    """What a listener has returned and its worker has not yet acted on (``ConsumeOrderlyStatus``)."""
 
     NONE = 0
     SUCCESS = 1
@@ -109,7 +109,7 @@ orderly.variable("goes_round", bool, when=gives_up, doc="one that was sent there
 
 @orderly.refine(listener_runs)
 def not_yet_returned(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """OR-6: the listener is busy with the batch, not with what it has succeeded with and not committed."""
+    """OR-6: the listener is busy with the batch, not with messages that succeeded and are not committed yet."""
     running = s.stage[c, q, m] == Stage.RUNNING
     if not is_orderly(s.constants):
         return running
@@ -120,7 +120,7 @@ def not_yet_returned(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def busy(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """OR-4: whether a worker of ``c`` has the mutex of ``q``, in this window or in one that was dropped."""
+    """OR-4: whether a worker of ``c`` has the mutex of ``q``, in this window or in a dropped one."""
     here = any_of(s.result[c, q] != Result.NONE, s.exists(Message, lambda m: listener_runs(s, c, q, m)))
     return any_of(here, _orphaned(s, c, q))
 
@@ -136,13 +136,13 @@ def calls(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def batch_of(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether ``m`` belongs to the batch that the worker of ``q`` has taken last."""
+    """Whether ``m`` belongs to the batch that the worker of ``q`` took last."""
     taken = s.stage[c, q, m] == Stage.RUNNING
     return all_of(taken, not_(s.kept[c, q, m])) if manual_commit(s.constants) else taken
 
 
 def _first_waiting(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """PQ-4: whether ``m`` is among the first messages of the tree, as many as fit in a batch."""
+    """PQ-4: whether ``m`` is among the first messages of the tree, as many as fit into a batch."""
 
     def waits(o: IntLike) -> BoolLike:
         return s.stage[c, q, o] == Stage.WAITING
@@ -189,7 +189,7 @@ def _returned(s: State, c: IntLike, q: IntLike, result: Result) -> None:
 
 @orderly.action(fair=True, tells="the listener of {c} succeeds with its batch of {q}", when=is_orderly)
 def succeed_in_order(s: State, c: Consumer, q: Queue) -> None:
-    """OR-6: the listener returns SUCCESS; the consume lock is free again, and the result is still to be acted upon."""
+    """OR-6: the listener returns SUCCESS; the consume lock is free again, and the result has not been acted on yet."""
     s.require(_returns(s, c, q), _may_succeed(s, c, q))
     _succeeds(s, c, q, lambda m: batch_of(s, c, q, m))
     _returned(s, c, q, Result.SUCCESS)
@@ -208,7 +208,7 @@ def suspend(s: State, c: Consumer, q: Queue) -> None:
     when=lambda k: is_orderly(k) and k.poison,
 )
 def suspend_poison(s: State, c: Consumer, q: Queue) -> None:
-    """OR-6: a message that no attempt can handle."""
+    """OR-6: a message that fails at every attempt."""
     s.require(_returns(s, c, q), not_(_may_succeed(s, c, q)))
     _returned(s, c, q, Result.SUSPEND)
 
@@ -229,7 +229,7 @@ def say_rollback(s: State, c: Consumer, q: Queue) -> None:
     _returned(s, c, q, Result.ROLLBACK)
 
 
-# --- what the worker makes of a result ------------------------------------------------------------------------------
+# --- what the worker does with a result -----------------------------------------------------------------------------
 
 
 def _acts(s: State, c: IntLike, q: IntLike, *results: Result) -> BoolLike:
@@ -285,7 +285,7 @@ def put_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
 
 @orderly.definition
 def counted_again(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """PQ-8: how many messages a put-back adds to the counter: none, as taking them did not count them out."""
+    """PQ-8: by how many messages a put-back raises the counter: by none, as taking them did not lower it."""
     return 0
 
 
@@ -303,16 +303,16 @@ def at_limit(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _is_put_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """OR-8: whether a failed batch is consumed again: as soon as one message of it is below its limit."""
+    """OR-8: whether a failed batch is consumed again: if at least one of its messages is below its limit."""
     return s.exists(Message, lambda m: all_of(batch_of(s, c, q, m), not_(at_limit(s, c, q, m))))
 
 
 @orderly.definition
 def becomes_dead_letter(s: State, local: IntLike) -> BoolLike:
-    """OR-8, SB-15: what the broker makes of an orderly message that was given up after ``local`` attempts.
+    """OR-8, SB-15: whether the broker makes a dead letter of an orderly message given up after ``local`` attempts.
 
-    Up to 5.1.0 the client sends the count the message has, since then one more; since 5.1.1 any live lock of the group
-    is enough (``SendMessageProcessor#handleRetryAndDLQ``).
+    Up to 5.1.0 the client sends the count that the message has, since then one more; since 5.1.1 any live lock of the
+    group is enough (``SendMessageProcessor#handleRetryAndDLQ``).
     """
     sent = local if s.version == "4.9.8" else copy_times(local)
     return fallback_gives_up(s.version, sent, s.attempts, uses_locks(s.constants))
@@ -320,7 +320,7 @@ def becomes_dead_letter(s: State, local: IntLike) -> BoolLike:
 
 @orderly.action(fair=True, tells="{c} puts the batch of {q} back", when=is_orderly)
 def put_batch_back(s: State, c: Consumer, q: Queue) -> None:
-    """OR-7, OR-8: the batch is consumed again as a whole; messages of it that are at their limit are sent off too."""
+    """OR-7, OR-8: the batch is consumed again as a whole; messages in it that are at their limit are also sent off."""
     s.require(_acts(s, c, q, Result.SUSPEND), _is_put_back(s, c, q))
     if gives_up(s.constants):
         _publish(s, c, q)
@@ -331,7 +331,9 @@ def put_batch_back(s: State, c: Consumer, q: Queue) -> None:
 
 
 def _publish(s: State, c: IntLike, q: IntLike) -> None:
-    """OR-8: a new message to the retry topic, in the form of SB-4, which the broker makes a dead letter (SB-15)."""
+    """OR-8: a new message to the retry topic, in the form of SB-4, which the broker turns into a dead letter
+    (SB-15).
+    """
 
     def sent(m: IntLike) -> BoolLike:
         return all_of(batch_of(s, c, q, m), at_limit(s, c, q, m))
@@ -346,7 +348,9 @@ def _publish(s: State, c: IntLike, q: IntLike) -> None:
 
 @orderly.action(fair=True, tells="{c} sends the batch of {q} to the retry topic", when=gives_up)
 def publish_batch(s: State, c: Consumer, q: Queue) -> None:
-    """OR-8: all of the batch is at its limit and sent off, so it counts as consumed; autoCommit commits it."""
+    """OR-8: all messages of the batch are at their limit and sent off, so it counts as consumed; autoCommit commits
+    it.
+    """
     s.require(_acts(s, c, q, Result.SUSPEND), not_(_is_put_back(s, c, q)))
     _publish(s, c, q)
     if s.auto_commit:
@@ -358,7 +362,7 @@ def publish_batch(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly.action(budget="refusals", tells="{c} cannot send the batch of {q} to the retry topic", when=gives_up)
 def publishing_fails(s: State, c: Consumer, q: Queue) -> None:
-    """OR-8: a message that cannot be sent off is consumed again, and its count goes on."""
+    """OR-8: a message that cannot be sent off is consumed again, and its count continues."""
     s.require(_acts(s, c, q, Result.SUSPEND), not_(_is_put_back(s, c, q)))
     s.suspended[c, q] = lambda m: ite(batch_of(s, c, q, m), s.suspended[c, q, m] + 1, s.suspended[c, q, m])
     _consume_again(s, c, q, lambda m: batch_of(s, c, q, m))
@@ -366,7 +370,7 @@ def publishing_fails(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly.action(fair=True, tells="{c} rolls {q} back", when=lambda k: manual_commit(k) and k.failures)
 def roll_back(s: State, c: Consumer, q: Queue) -> None:
-    """OR-7, PQ-6: all that was taken since the last commit goes back (``ProcessQueue#rollback``)."""
+    """OR-7, PQ-6: everything taken since the last commit goes back (``ProcessQueue#rollback``)."""
     s.require(_acts(s, c, q, Result.ROLLBACK))
     s.kept[c, q] = lambda m: False
     _consume_again(s, c, q, lambda m: _taken(s, c, q, m))
@@ -378,7 +382,7 @@ def roll_back(s: State, c: Consumer, q: Queue) -> None:
     when=lambda k: is_orderly(k) and k.orphans,
 )
 def return_to_dropped_window(s: State, c: Consumer, q: Queue, success: bool) -> None:
-    """OR-7: the window is gone; what was done is done, and nobody is told."""
+    """OR-7: the window is gone; the work is done, but the result is not recorded."""
     s.require(any_of(working(s, c), s.life[c] == Life.STOPPING), _orphaned(s, c, q))
     if success:
         _succeeds(s, c, q, lambda m: s.orphan[c, q, m] == Orphan.RUNNING)
@@ -398,7 +402,7 @@ _ONE: dict[str, int | str] = {"listener": "orderly", "clock": "stopped", "consum
 def put_back_ignores_taken(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
     """Putting back skips what is among the taken messages already, that is all of them; the next commit passes them.
 
-    Source: rocketmq-client-go #618, #650, mended in 2.1.1.
+    Source: rocketmq-client-go #618, #650, fixed in 2.1.1.
     """
     return Stage.ABSENT
 
@@ -443,6 +447,6 @@ def status_unknown(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
 def sent_at_maximum_given_up_above(s: State, local: IntLike) -> BoolLike:
     """The client sends the count the message has, the broker gives up above the maximum: it goes to the retry topic.
 
-    Source: RocketMQ #6163, #5717, mended in 5.1.1.
+    Source: RocketMQ #6163, #5717, fixed in 5.1.1.
     """
     return local > s.attempts

@@ -1,8 +1,8 @@
 """Orderly consumption without messages: clients, their windows, lock renewal, and who runs a listener on which queue.
 
-Rebalance is over-approximated: a client may take any queue whose lock it gets and drop any queue at any time, so that
-what holds here holds under every allocation. A listener call (*batch*) is begun under a lock believed in, and nothing
-that happens to the lock while it runs ends it.
+Rebalance is over-approximated: a client may take any queue whose lock it gets, and drop any queue at any time, so that
+what holds here holds under every allocation. A listener call (*batch*) begins under a lock that the client believes it
+has, and nothing that happens to the lock while it runs ends the call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Window(IntEnum):
 
 
 class Request(IntEnum):
-    """A lock request on its way: to the broker, back with the lock, or back with the lock of a queue to take."""
+    """A lock request on its way: to the broker, back with a renewed lock, or back with the lock of a queue to take."""
 
     NONE = 0
     ASKED = 1
@@ -122,7 +122,7 @@ def is_up(s: State, c: Consumer) -> BoolLike:
 
 
 def acts(s: State, c: Consumer) -> BoolLike:
-    """Whether threads of ``c`` get to run."""
+    """Whether the threads of ``c`` get to run."""
     return not_(s.paused[c]) if s.pauses else True
 
 
@@ -132,9 +132,10 @@ def _quiet(s: State, c: Consumer, q: Queue) -> BoolLike:
 
 @orderly_lock.action(fair=True, tells="a tick passes")
 def tick(s: State) -> None:
-    """Everything grows older, unless somebody who acts has to do something first.
+    """Everything grows older, unless a client that acts has to do something first.
 
-    A batch has its limit, an answer its timeout, a round of certain renewal its turn; who stands still keeps none.
+    A batch has a time limit, an answer a timeout, and a round of certain renewal its turn; a client that stands still
+    keeps none of these.
     """
     k = s.constants
 
@@ -170,7 +171,7 @@ def _may_take(s: State, c: Consumer, q: Queue) -> BoolLike:
 
 @orderly_lock.action(fair=True, tells="{c} locks and takes {q}", when=lambda k: not _in_flight(k))
 def take(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.3: the lock first, then the window; a refused lock means another try in 500 ms."""
+    """RB-30.3: the lock first, then the window; if the lock is refused, the client tries again in 500 ms."""
     s.require(_may_take(s, c, q))
     grant(s, c, q)
     believe(s, c, q)
@@ -187,7 +188,7 @@ def lock_to_take(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(fair=True, tells="{c} takes {q}", when=_in_flight)
 def open_window(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.3, second half: the window is made, with the time of its making as time of the lock."""
+    """RB-30.3, second half: the window is made, and its lock gets the time at which the window was made."""
     s.require(s.request[c, q] == Request.TAKING, acts(s, c))
     s.request[c, q] = Request.NONE
     s.request_age[c, q] = 0
@@ -227,14 +228,14 @@ def renew(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(fair=True, tells="{c} asks for its lock of {q}", when=_in_flight)
 def ask(s: State, c: Consumer, q: Queue) -> None:
-    """OR-9: a round looks at the table once; what is dropped later is asked for all the same (OR-10)."""
+    """OR-9: a round reads the table once; a queue that is dropped later is requested all the same (OR-10)."""
     s.require(is_up(s, c), acts(s, c), renewable(s, c, q), _quiet(s, c, q))
     s.request[c, q] = Request.ASKED
 
 
 @orderly_lock.action(fair=True, tells="the broker answers {c} about {q}", when=_in_flight)
 def answer_request(s: State, c: Consumer, q: Queue) -> None:
-    """OR-1: granted, and the answer is on its way; or refused, which the client then knows at once."""
+    """OR-1: granted, with the answer on its way; or refused, which the client then knows at once."""
     s.require(s.request[c, q] == Request.ASKED)
     with s.when(obtainable(s, c, q)):
         grant(s, c, q)
@@ -256,7 +257,7 @@ def hear(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(tells="the lock request of {c} for {q} fails", when=_in_flight)
 def lose_request(s: State, c: Consumer, q: Queue) -> None:
-    """A timeout before or after the broker has acted, or a start offset that is not to be had (RB-40)."""
+    """A timeout before or after the broker has acted, or a start offset that cannot be obtained (RB-40)."""
     s.require(s.request[c, q] != Request.NONE, acts(s, c))
     s.request[c, q] = Request.NONE
     s.request_age[c, q] = 0
@@ -269,7 +270,7 @@ def lose_request(s: State, c: Consumer, q: Queue) -> None:
 def begin_batch(s: State, c: Consumer, q: Queue) -> None:
     """OR-4 to OR-6: under the mutex of the queue, not dropped, flagged and not expired.
 
-    A worker of a client that shuts down goes on with its loop, unless the stop has waited for it.
+    A worker of a client that shuts down continues its loop, unless the shutdown has waited for it.
     """
     k = s.constants
     working = s.life[c] <= Life.STOPPING if k.leaves and not k.await_listeners else is_up(s, c)
@@ -279,7 +280,7 @@ def begin_batch(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(fair=True, tells="the batch of {c} in {q} ends", when=lambda k: k.batches != "endless")
 def end_batch(s: State, c: Consumer, q: Queue) -> None:
-    """The listener returns; OR-7 is about messages, and there are none here."""
+    """The listener returns; OR-7 is about messages, and this machine has none."""
     s.require(s.runs[c, q], acts(s, c))
     _end(s, c, q)
 
@@ -304,16 +305,19 @@ def drop(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.definition
 def may_remove(s: State, c: Consumer, q: Queue) -> BoolLike:
-    """RB-33, RB-34: a dropped queue is given up with its consume lock, which a running listener has.
+    """RB-33, RB-34: giving up a dropped queue requires its consume lock, which a running listener holds.
 
-    That is the lock of a window (``ProcessQueue#getConsumeLock``): a call that outlived the last window has another.
+    The lock belongs to a window (``ProcessQueue#getConsumeLock``): a call that outlived an earlier window holds a
+    different one.
     """
     return any_of(not_(s.runs[c, q]), s.outlived[c, q] if _forces(s.constants) else False)
 
 
 @orderly_lock.definition
 def give_back(s: State, c: Consumer, q: Queue) -> None:
-    """RB-33: the flag goes first, then the broker is told (``RebalancePushImpl#tryRemoveOrderMessageQueue``)."""
+    """RB-33: the flag is cleared first, then the broker is informed
+    (``RebalancePushImpl#tryRemoveOrderMessageQueue``).
+    """
     disbelieve(s, c, q)
     unlock(s, c, q)
 
@@ -328,7 +332,7 @@ def remove(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(fair=True, tells="{c} unlocks {q} by force", when=_forces)
 def remove_by_force(s: State, c: Consumer, q: Queue) -> None:
-    """RB-33: a dropped queue whose lock is not renewed for 20 s is given up, listener or not."""
+    """RB-33: a dropped queue whose lock was not renewed for 20 s is given up, even if a listener runs."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, s.lock_age[c, q] > s.unlock_delay)
     s.window[c, q] = Window.OUT
     s.outlived[c, q] = s.runs[c, q]
@@ -350,7 +354,7 @@ def remove_and_unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.action(fair=True, tells="{c} unlocks {q}, late", when=_unlocks_late)
 def unlock_later(s: State, c: Consumer, q: Queue) -> None:
-    """RB-34: the unlock that was put off asks nobody whether the queue has been taken again meanwhile."""
+    """RB-34: the postponed unlock does not check whether the queue has been taken again meanwhile."""
     s.require(is_up(s, c), acts(s, c), s.unlocking[c, q])
     s.unlocking[c, q] = False
     unlock(s, c, q)
@@ -361,13 +365,13 @@ def unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_lock.definition
 def flag_after_unlock(s: State) -> BoolLike:
-    """What the client's flag says once all its locks were given back (``RebalanceImpl#unlockAll``)."""
+    """The client's flag once all its locks have been given back (``RebalanceImpl#unlockAll``)."""
     return False
 
 
 @orderly_lock.action(budget="leaves", tells="{c} stops and unlocks its queues")
 def stop(s: State, c: Consumer) -> None:
-    """ST-8 (1): the pool takes no new tasks, then all queues not dropped are unlocked; nobody waits for listeners.
+    """ST-8 (1): the pool takes no new tasks, then all queues not dropped are unlocked, without waiting for listeners.
 
     ``ConsumeMessageOrderlyService#shutdown`` waits for ``awaitTerminationMillisWhenShutdown``, 0 by default. Rounds of
     renewal and this unlock exclude each other (both are ``synchronized``), so no request is on its way.
@@ -395,7 +399,7 @@ def end_stop(s: State, c: Consumer) -> None:
 
 @orderly_lock.action(budget="crashes", tells="{c} dies")
 def die(s: State, c: Consumer) -> None:
-    """The process ends without a word; its locks stay in the broker's table."""
+    """The process ends without warning; its locks stay in the broker's table."""
     s.require(s.life[c] != Life.GONE)
     _vanish(s, c)
 
@@ -425,21 +429,21 @@ def _vanish(s: State, c: Consumer) -> None:
 
 @orderly_lock.action(budget="pauses", tells="{c} stands still")
 def pause(s: State, c: Consumer) -> None:
-    """Garbage collection, SIGSTOP, a frozen virtual machine: no thread of ``c`` runs while clocks go on."""
+    """Garbage collection, SIGSTOP, or a frozen virtual machine: no thread of ``c`` runs, while clocks go on."""
     s.require(not_(s.paused[c]), s.life[c] != Life.GONE if s.leaves + s.crashes else True)
     s.paused[c] = True
 
 
 @orderly_lock.action(fair=True, tells="{c} goes on", when=lambda k: k.pauses > 0)
 def resume(s: State, c: Consumer) -> None:
-    """The threads of ``c`` go on where they stood, a listener in the middle of its batch."""
+    """The threads of ``c`` continue where they were, a listener in the middle of its batch."""
     s.require(s.paused[c])
     s.paused[c] = False
 
 
 @orderly_lock.action(budget="clock_steps", tells="the clock of {c} is set back")
 def step_clock_back(s: State, c: Consumer) -> None:
-    """PQ-10 reads ``System.currentTimeMillis``: set back, it makes an old lock young."""
+    """PQ-10 reads ``System.currentTimeMillis``: if it is set back, an old lock looks young."""
     s.require(s.exists(Queue, lambda q: s.locked[c, q]))
     s.lock_age[c] = 0
 
@@ -493,7 +497,7 @@ def removal_without_the_consume_lock(s: State, c: Consumer, q: Queue) -> BoolLik
 
 @orderly_lock.mutant("E4", "revoke-without-unlock", of=give_back, killed_by="released-queue-is-free")
 def removal_that_keeps_the_lock(s: State, c: Consumer, q: Queue) -> None:
-    """A branch of the removal forgets the broker, so the next owner waits for the lock to expire.
+    """A branch of the removal does not inform the broker, so the next owner waits for the lock to expire.
 
     Source: commit 4e41975178 (2015), rocketmq-client-go #1015.
     """

@@ -1,9 +1,9 @@
 """Ownership of orderly queues: a queue comes with the broker's lock, and is given up only with its consume lock.
 
 RB-30.3, RB-33 to RB-35, OR-9 to OR-11: ``RebalancePushImpl#tryRemoveOrderMessageQueue``. A dropped queue stays in the
-table until no listener runs for it, or, since 5.2.0, until its last renewal is 20 s ago. Its offset is persisted before
-the lock is given back; only a client that stops does it the other way round (ST-9). Locks and their ages are explained
-in ``lock``. With ``clock=stopped`` no time passes, so that no lock ever expires.
+table until no listener runs for it, or, since 5.2.0, until 20 s after its last renewal. Its offset is persisted before
+the lock is given back; only a client that shuts down does it in the opposite order (ST-9). Locks and their ages are
+explained in ``lock``. With ``clock=stopped`` no time passes, so that no lock ever expires.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _zombies(k: Constants) -> bool:
 
 
 def unlocks_late(k: Constants) -> bool:
-    """Whether unlocks may be put off (RB-34)."""
+    """Whether unlocks may be postponed (RB-34)."""
     return drops_in_steps(k) and bool(k.version == "4.9.8")
 
 
@@ -76,13 +76,13 @@ orderly_ownership.variable(
 
 @orderly_ownership.refine(may_take)
 def lock_granted(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """RB-30.3: the lock first; where it is refused the queue is left for another pass, in 500 ms."""
+    """RB-30.3: the lock first; if it is refused, the queue is left for another pass, in 500 ms."""
     return obtainable(s, c, q) if uses_locks(s.constants) else True
 
 
 @orderly_ownership.refine(may_pull)
 def locked_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """PL-10, PL-11: a pull needs the flag, and before the first one the start offset is asked for again."""
+    """PL-10, PL-11: a pull needs the flag, and before the first pull the start offset is queried again."""
     if not uses_locks(s.constants):
         return True
     return all_of(s.locked[c, q], s.recomputed[c, q] if _recomputes(s.constants) else True)
@@ -90,7 +90,7 @@ def locked_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @orderly_ownership.refine(lock_follows)
 def window_state(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
-    """RB-30.3: a new window begins locked; whatever belonged to an old one is gone."""
+    """RB-30.3: a new window begins locked; everything that belonged to an old window is gone."""
     k = s.constants
     if not is_orderly(k):
         return
@@ -111,7 +111,8 @@ def window_state(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
 
 @orderly_ownership.refine(service_stops)
 def unlock_all(s: State, c: IntLike) -> None:
-    """ST-8 (1), ST-9: all queues not dropped are unlocked, before their offsets are persisted; listeners run on.
+    """ST-8 (1), ST-9: all queues not dropped are unlocked, before their offsets are persisted; listeners continue to
+    run.
 
     ``ConsumeMessageOrderlyService#shutdown``, ``RebalanceImpl#unlockAll``.
     """
@@ -129,7 +130,7 @@ def unlock_all(s: State, c: IntLike) -> None:
 
 @orderly_ownership.action(fair=True, tells="{c} asks again where to start in {q}", when=_recomputes)
 def recompute_offset(s: State, c: Consumer, q: Queue) -> None:
-    """PL-11: the old owner's last commit may have come in since the queue was taken: the offset is asked for again."""
+    """PL-11: the old owner's last commit may have arrived since the queue was taken, so the offset is queried again."""
     s.require(working(s, c), s.owns[c, q], s.locked[c, q], not_(s.recomputed[c, q]))
     s.recomputed[c, q] = True
     s.next_offset[c, q] = start_offset(s, c, q)
@@ -141,9 +142,9 @@ def recompute_offset(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_ownership.action(fair=True, tells="a tick passes", when=ticking)
 def tick(s: State) -> None:
-    """Everything grows older, unless somebody who acts has to do something first.
+    """Everything grows older, unless a client that acts has to do something first.
 
-    A listener call has its limit, its result is acted upon at once, and a round of certain renewal does not come late.
+    A listener call has a time limit, its result is acted on at once, and a round of certain renewal is not late.
     """
 
     def in_time(c: IntLike, q: IntLike) -> BoolLike:
@@ -161,7 +162,7 @@ def tick(s: State) -> None:
 
 @orderly_ownership.action(fair=True, tells="{c} renews its lock of {q}", when=uses_locks)
 def renew(s: State, c: Consumer, q: Queue) -> None:
-    """OR-5, OR-9: every 20 s, or because a batch wants to begin; 4.9.8 renews what it has dropped as well."""
+    """OR-5, OR-9: every 20 s, or because a batch wants to begin; 4.9.8 also renews the locks of dropped queues."""
     mine = in_table(s, c, q) if s.version == "4.9.8" else s.owns[c, q]
     s.require(working(s, c), mine)
     with s.when(obtainable(s, c, q)):
@@ -176,7 +177,9 @@ def renew(s: State, c: Consumer, q: Queue) -> None:
     budget="late_locks", tells="a late lock request of {c} for {q} reaches the broker", when=uses_locks
 )
 def lock_late(s: State, c: Consumer, q: Queue) -> None:
-    """OR-10: sent before the queue was given up, served after the unlock: a lock that nobody uses, for 60 s."""
+    """OR-10: sent before the queue was given up, but served after the unlock: the lock is held for 60 s without being
+    used.
+    """
     s.require(working(s, c), not_(in_table(s, c, q)), obtainable(s, c, q), not_(holds_lock(s, c, q)))
     s.holder[q] = c + 1
     s.holder_age[q] = 0
@@ -187,7 +190,7 @@ def lock_late(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_ownership.action(budget="moves", tells="{c} drops {q}", when=uses_locks)
 def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.1: the queue is marked dropped; nothing new is begun, and the offset moves no more."""
+    """RB-30.1: the queue is marked as dropped; nothing new is begun, and the offset no longer moves."""
     s.require(working(s, c), s.owns[c, q])
     s.owns[c, q] = False
     s.dropped[c, q] = True
@@ -200,7 +203,7 @@ def _given_up(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @orderly_ownership.definition
 def may_unlock(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """RB-33: giving a queue up takes the consume lock, which the listener has while it runs."""
+    """RB-33: giving up a queue requires the consume lock, which the listener holds while it runs."""
     return not_(s.exists(Message, lambda m: listener_runs(s, c, q, m)))
 
 
@@ -210,7 +213,7 @@ def _tree_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @orderly_ownership.action(fair=True, tells="{c} unlocks and removes {q}", when=drops_in_steps)
 def remove(s: State, c: Consumer, q: Queue) -> None:
-    """RB-33, RB-34: the offset is persisted, then the broker is told to unlock; in 4.9.8 if nothing is cached."""
+    """RB-33, RB-34: the offset is persisted, then the broker is asked to unlock; in 4.9.8 only if nothing is cached."""
     s.require(_given_up(s, c, q), may_unlock(s, c, q))
     if unlocks_late(s.constants):
         s.require(_tree_empty(s, c, q))
@@ -224,7 +227,7 @@ def remove(s: State, c: Consumer, q: Queue) -> None:
     when=lambda k: drops_in_steps(k) and ticking(k) and bool(k.forced_unlock),
 )
 def remove_by_force(s: State, c: Consumer, q: Queue) -> None:
-    """RB-33: 20 s after the last renewal the queue is given up although a listener runs."""
+    """RB-33: 20 s after the last renewal the queue is given up, even if a listener runs."""
     s.require(_given_up(s, c, q), s.lock_age[c, q] > s.unlock_delay, not_(may_unlock(s, c, q)))
     change_table(s, c, lost=lambda p: same(p, q), won=nothing)
     unlock(s, c, q)
@@ -240,7 +243,7 @@ def remove_and_unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_ownership.action(fair=True, tells="{c} unlocks {q}, late", when=unlocks_late)
 def unlock_later(s: State, c: Consumer, q: Queue) -> None:
-    """RB-34: whether the queue has been taken again meanwhile does not matter to the unlock."""
+    """RB-34: the unlock happens even if the queue has been taken again meanwhile."""
     s.require(working(s, c), s.unlocking[c, q])
     s.unlocking[c, q] = False
     unlock(s, c, q)
@@ -248,7 +251,7 @@ def unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 @orderly_ownership.action(budget="reallocations", tells="{q} is allocated to {c} again", when=drops_in_steps)
 def allocate_again(s: State, c: Consumer, q: Queue) -> None:
-    """RB-35: the table still has the dropped queue, so it is neither added nor removed."""
+    """RB-35: the dropped queue is still in the table, so it is neither added nor removed."""
     s.require(_given_up(s, c, q), not_(may_unlock(s, c, q)))
     s.wanted[c, q] = True
 
@@ -257,7 +260,7 @@ def allocate_again(s: State, c: Consumer, q: Queue) -> None:
     fair=True, tells="the pull of {q} expires in {c}", when=lambda k: _zombies(k) and k.idle_limit
 )
 def pull_expires(s: State, c: Consumer, q: Queue) -> None:
-    """PQ-11, RB-30.1: after 120 s without a pull the queue is given up once more, and can be added afterwards."""
+    """PQ-11, RB-30.1: after 120 s without a pull, the queue is given up once more, and can be added afterwards."""
     s.require(working(s, c), s.wanted[c, q])
     s.wanted[c, q] = False
 

@@ -1,7 +1,7 @@
 """Presets: configurations that answer the usual questions, each exhausted by the search in less than a minute.
 
-A preset is a machine with values for its constants, chosen so that the mechanisms of one scope meet each other. How
-many states each has is pinned by a test.
+A preset is a machine with values for its constants, chosen so that the mechanisms within one scope interact. A test
+pins the number of states of each.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Preset:
 
     Attributes:
         name: what the user calls it.
-        machine: the machine it configures.
+        machine: the machine that it configures.
         constants: where it differs from the defaults.
         doc: what happens in it, for users.
-        states: how many states it has, exactly; the search must find as many.
+        states: its exact number of states, which the search must find.
     """
 
     name: str

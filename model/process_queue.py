@@ -1,9 +1,9 @@
 """ProcessQueue: a client's window of one queue, from the pull position down to the lowest unfinished message.
 
-What the client remembers of an owned queue (section 5 of the rules, ``ProcessQueue``): the pull position, the messages
+What the client stores about an owned queue (section 5 of the rules, ``ProcessQueue``): the pull position, the messages
 it holds, and the in-memory offset. The offset follows the *low-water mark*, the smallest offset not yet finished
-(PQ-2), never the position of the last finished message: what was finished above the mark comes again in the next
-window. A window ends when its queue is dropped; listeners still running then go on, in a window that is dead.
+(PQ-2), never the position of the last finished message: messages finished above the mark come again in the next window.
+A window ends when its queue is dropped; listeners that are still running go on, in a window that is dead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tags import filtered, tags
 
 
 class Stage(IntEnum):
-    """Where a window has a message."""
+    """How far a message has got in a window."""
 
     ABSENT = 0
     WAITING = 1
@@ -29,7 +29,7 @@ class Stage(IntEnum):
 
 
 class Orphan(IntEnum):
-    """What still goes on about a message in a dropped window."""
+    """What still happens to a message in a dropped window."""
 
     NONE = 0
     RUNNING = 1
@@ -40,7 +40,7 @@ NO_OFFSET = -1
 """There is no entry in the in-memory offset table."""
 
 WINDOW = Lifetime("window", (Consumer, Queue))
-"""A client's window of a queue: what lives in it is gone when the queue leaves the client's table (PQ-12)."""
+"""A client's window of a queue; what lives in it is gone once the queue leaves the client's table (PQ-12)."""
 
 process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.").include(tags)
 process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
@@ -59,7 +59,7 @@ process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k
 
 
 def counts_send_backs(k: Constants) -> bool:
-    """Whether failed send-backs are counted in the client's memory (SB-6): only where retry copies are followed."""
+    """Whether failed send-backs are counted in the client's memory (SB-6): only if retry copies are followed."""
     return isinstance(k.copies, int) and bool(k.copies and k.refusals)
 
 
@@ -76,19 +76,21 @@ process_queue.variable(
 
 
 def held(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the window of ``c`` over ``q`` has message ``m``, finished with it or not."""
+    """Whether the window of ``c`` over ``q`` holds message ``m``, finished or not."""
     return s.stage[c, q, m] != Stage.ABSENT
 
 
 @process_queue.definition
 def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether the window holds no message, in either of its trees (PQ-8: taking a message does not count it out)."""
+    """Whether the window holds no message, in either of its trees (PQ-8: taking a message does not lower the
+    counter).
+    """
     return s.forall(Message, lambda m: not_(held(s, c, q, m)))
 
 
 @process_queue.definition
 def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
-    """PQ-2: the smallest offset left once ``finished`` are removed, or the one after the last that was put.
+    """PQ-2: the smallest offset left once ``finished`` are removed, or the one after the last message that was put.
 
     ``ProcessQueue#removeMessage``.
     """
@@ -101,7 +103,7 @@ def put_end(s: State, c: IntLike, q: IntLike) -> IntLike:
 
 
 def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
-    """CC-13: remove what is finished, and let the in-memory offset follow the mark; it never decreases.
+    """CC-13: remove the finished messages, and let the in-memory offset follow the mark; it never decreases.
 
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
     """
@@ -112,20 +114,20 @@ def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolL
 
 
 def take_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
-    """PQ-2: ``finished`` leave the window, without a word to the in-memory offset."""
+    """PQ-2: the messages ``finished`` leave the window, and the in-memory offset stays."""
     s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
     count_out(s, c, q, finished)
 
 
 def count_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
-    """PQ-8: the counter of the window follows, where it is kept."""
+    """PQ-8: the counter of the window follows, if it is modelled."""
     if s.counters:
         s.counted[c, q] = s.counted[c, q] - counted_out(s, c, q, finished)
 
 
 @process_queue.definition
 def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
-    """PQ-8: the counter decreases by what really leaves the window; flow control asks the counter (PL-7)."""
+    """PQ-8: the counter decreases by what really leaves the window; flow control reads the counter (PL-7)."""
     return s.count(Message, lambda m: all_of(held(s, c, q, m), finished(m)))
 
 
@@ -158,34 +160,36 @@ def under_repair(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @process_queue.definition
 def listener_runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether a listener of ``c`` is busy with ``m``; an orderly one may have returned without its result processed."""
+    """Whether a listener of ``c`` is busy with ``m``; an orderly one may have returned without its result being
+    processed.
+    """
     return s.stage[c, q, m] == Stage.RUNNING
 
 
 @process_queue.definition
 def lock_follows(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
-    """RB-30, RB-33: what else begins and ends with the windows of an orderly client."""
+    """RB-30, RB-33: what else begins and ends together with the windows of an orderly client."""
 
 
 @process_queue.definition
 def process_forgets(s: State, c: IntLike) -> None:
-    """What else is gone with the process of ``c``."""
+    """What else is lost together with the process of ``c``."""
 
 
 def working(s: State, c: IntLike) -> BoolLike:
-    """Whether ``c`` runs, is not shutting down and not standing still."""
+    """Whether ``c`` runs, and is neither shutting down nor standing still."""
     return all_of(s.life[c] == Life.UP, not_(s.paused[c]) if s.pauses else True)
 
 
 @process_queue.definition
 def reaches_broker(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether requests of ``c`` about ``q`` get through to its broker; cuts are followed where brokers are."""
+    """Whether requests of ``c`` about ``q`` reach its broker; cuts are followed if brokers are."""
     return True
 
 
 @process_queue.definition
 def may_take(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """What else it takes to add a queue; an orderly client needs the broker's lock (RB-30.3)."""
+    """What else is required to add a queue; an orderly client needs the broker's lock (RB-30.3)."""
     return True
 
 
@@ -196,7 +200,7 @@ def windows_change(s: State, c: IntLike) -> None:
 
 @process_queue.definition
 def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """What else a pull needs; an orderly client pulls only with the lock (PL-10)."""
+    """What else a pull requires; an orderly client pulls only with the lock (PL-10)."""
     return True
 
 

@@ -1,8 +1,8 @@
 """Pull: the client asks, the broker answers, and each window has one request under way (section 4 of the rules).
 
-With ``pulls=whole`` asking and answering are one step. With ``pulls=fine`` the request is under way for a while, as
-long as the broker pleases (long polling, PL-22); the window may be dropped and opened again meanwhile, and then the
-answer belongs to a dead one (PL-24).
+With ``pulls=whole``, asking and answering are one step. With ``pulls=fine``, the request is under way for any length of
+time (long polling, PL-22); meanwhile the window may be dropped and opened again, and the answer then belongs to a dead
+window (PL-24).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _whole(k: Constants) -> bool:
 
 
 def _moves(k: Constants) -> bool:
-    """Whether the log can end before, or begin after, the position of a window."""
+    """Whether the log can end before the position of a window, or begin after it."""
     return bool(k.retentions + k.truncations + k.recreations > 0)
 
 
@@ -47,7 +47,7 @@ def _corrects_at_once(k: Constants) -> bool:
 
 
 def carries(k: Constants) -> bool:
-    """Whether commits travel with requests, and may be late."""
+    """Whether commits travel with requests, and may arrive late."""
     return bool(_fine(k) and k.piggyback == 1 and k.mode == "clustering")
 
 
@@ -82,7 +82,9 @@ pull_loop.variable(
 
 @pull_loop.definition
 def subscription_known(s: State, c: IntLike) -> BoolLike:
-    """PL-16: whether the broker answers ``c``, or refuses with SUBSCRIPTION_NOT_LATEST and is asked again."""
+    """PL-16: whether the broker answers ``c``; otherwise it refuses with SUBSCRIPTION_NOT_LATEST, and is asked
+    again.
+    """
     return True
 
 
@@ -113,7 +115,7 @@ def asks(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def answers(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether the broker may answer a request of the window; with ``pulls=whole`` it is asked at the same moment.
+    """Whether the broker may answer a request of the window; with ``pulls=whole`` it does so in the same step.
 
     The commit that a request carries is applied before the answer is decided (PL-21).
     """
@@ -128,7 +130,9 @@ def inside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
 
 
 def put(s: State, c: IntLike, q: IntLike) -> None:
-    """PL-23 FOUND, PQ-1: the messages from the pull position on go into the window; the position moves behind them."""
+    """PL-23 FOUND, PQ-1: the messages from the pull position on go into the window, and the position moves past
+    them.
+    """
     first = s.next_offset[c, q]
     after = minimum(first + s.pull_batch, end(s, q)) if s.pull_batch > 1 else first + 1
 
@@ -145,13 +149,15 @@ def put(s: State, c: IntLike, q: IntLike) -> None:
 
 @pull_loop.definition
 def receive(s: State, c: IntLike, q: IntLike) -> None:
-    """PL-23 FOUND: what ``c`` does with what the broker found at its position; without tags all of it is put."""
+    """PL-23 FOUND: what ``c`` does with the messages that the broker found at its position; without tags it puts all of
+    them.
+    """
     put(s, c, q)
 
 
 @pull_loop.definition
 def correct_tags_offset(s: State, c: IntLike, q: IntLike, offset: IntLike) -> None:
-    """PL-23, FI-3: with nothing to put, an empty window moves its offset up to the pull position.
+    """PL-23, FI-3: if there is nothing to put, an empty window moves its offset up to the pull position.
 
     ``DefaultMQPushConsumerImpl#correctTagsOffset``.
     """
@@ -167,7 +173,9 @@ def pull(s: State, c: Consumer, q: Queue) -> None:
 
 @pull_loop.action(budget="removals", tells="{c} pulls from {q}, and the message it asks for has been removed")
 def pull_removed(s: State, c: Consumer, q: Queue) -> None:
-    """PL-19 MESSAGE_WAS_REMOVING: the index still has the message, the log no more; the client goes past it (G2-3)."""
+    """PL-19 MESSAGE_WAS_REMOVING: the message is in the index, but no longer in the log; the client moves past it
+    (G2-3).
+    """
     after = s.next_offset[c, q] + 1
     s.require(answers(s, c, q), inside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
     s.next_offset[c, q] = after
@@ -183,7 +191,7 @@ def _leaves_gaps(k: Constants) -> bool:
 
 @pull_loop.action(fair=True, tells="{c} pulls at the end of {q}", when=_leaves_gaps)
 def pull_nothing(s: State, c: Consumer, q: Queue) -> None:
-    """PL-23 NO_NEW_MSG, as far as it changes anything."""
+    """PL-23 NO_NEW_MSG, if it changes anything."""
     s.require(asks(s, c, q), s.next_offset[c, q] == end(s, q), not_(redirected(s, q)))
     s.require(window_empty(s, c, q), s.memory[c, q] < s.next_offset[c, q])
     correct_tags_offset(s, c, q, s.next_offset[c, q])
@@ -191,7 +199,7 @@ def pull_nothing(s: State, c: Consumer, q: Queue) -> None:
 
 @pull_loop.action(fair=True, tells="{c} sends a pull request for {q}", when=_fine)
 def send_pull(s: State, c: Consumer, q: Queue) -> None:
-    """PL-1: one request for each window, sent again by whoever finishes with it."""
+    """PL-1: one request for each window; whoever finishes with it sends the next."""
     s.require(asks(s, c, q), not_(s.asked[c, q]))
     s.asked[c, q] = True
     if carries(s.constants):
@@ -201,10 +209,11 @@ def send_pull(s: State, c: Consumer, q: Queue) -> None:
 
 @pull_loop.action(fair=True, tells="the commit that came with {c}'s request for {q} is applied", when=carries)
 def apply_carried(s: State, c: Consumer, q: Queue) -> None:
-    """PL-14, PL-21: with the first look at the request, even one of a window that is no more; never an offset of 0.
+    """PL-14, PL-21: applied when the request is first looked at, even for a window that no longer exists; never an
+    offset of 0.
 
-    Another pool of threads than that of periodic commits does it, so the order of the two is open (OF-8). A pending
-    reset is no obstacle (OF-30).
+    Periodic commits are handled by another thread pool, so the order of the two is open (OF-8). A pending reset does
+    not prevent it (OF-30).
     """
     s.require(s.carried[c, q] != NO_OFFSET)
     write_offset(s, c, q, s.carried[c, q], because=Regression.LATE_COMMIT, checked=False)
@@ -229,7 +238,7 @@ def answer_nothing(s: State, c: Consumer, q: Queue) -> None:
 
 @pull_loop.definition
 def accept_stale(s: State, c: IntLike, q: IntLike) -> None:
-    """PL-24: an answer for a dead window: messages go into the dead window, which nobody consumes (CC-3).
+    """PL-24: an answer for a dead window: its messages go into the dead window, from which nothing is consumed (CC-3).
 
     ``DefaultMQPushConsumerImpl#pullMessage``, the callback, which does not ask whether the window was dropped.
     """
@@ -237,7 +246,9 @@ def accept_stale(s: State, c: IntLike, q: IntLike) -> None:
 
 @pull_loop.action(tells="a late answer reaches {c} for its old window of {q}", when=_fine)
 def answer_stale(s: State, c: Consumer, q: Queue) -> None:
-    """PL-24, G2-9: nothing new in an empty dead window moves the offset of whatever window there is now."""
+    """PL-24, G2-9: the answer "nothing new" for an empty dead window moves the offset of whichever window exists
+    now.
+    """
     s.require(working(s, c), s.stale[c, q] != NO_OFFSET)
     accept_stale(s, c, q)
     nothing_new = all_of(s.owns[c, q], s.stale_empty[c, q], s.stale[c, q] == end(s, q))
@@ -249,7 +260,7 @@ def answer_stale(s: State, c: Consumer, q: Queue) -> None:
 
 @pull_loop.definition
 def corrected_offset(s: State, q: IntLike, offset: IntLike) -> IntLike:
-    """PL-19: where the broker sends a pull that is outside the queue: to the nearer end."""
+    """PL-19: the offset to which the broker sends a pull that is outside the queue: the nearer end."""
     return ite(offset < start(s, q), start(s, q), end(s, q))
 
 
@@ -264,7 +275,7 @@ def outside(s: State, q: IntLike, offset: IntLike) -> BoolLike:
 def correct_offset(s: State, c: Consumer, q: Queue) -> None:
     """PL-23 OFFSET_ILLEGAL: drop, commit the corrected offset, remove; a later pass adds the queue again (PL-25).
 
-    The committed offset may decrease to the end of the log, or to its beginning from which others have moved on.
+    The committed offset may decrease to the end of the log, or to its beginning, which others have already passed.
     """
     s.require(answers(s, c, q), outside(s, q, s.next_offset[c, q]), not_(redirected(s, q)))
 

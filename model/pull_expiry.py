@@ -1,6 +1,6 @@
-"""Pull expiry: a window that has not pulled for 120 s is dropped, and added anew by the same or the next pass (PQ-11).
+"""Pull expiry: a window that has not pulled for 120 s is dropped, and added again by the same or the next pass (PQ-11).
 
-It repairs pull loops that were lost (PL-2), and it punishes pull intervals longer than the limit.
+It repairs pull loops that were lost (PL-2), but it also punishes pull intervals that exceed the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _expires(k: Constants) -> bool:
 
 
 def expired(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """PQ-11: whether the last pull of the window may be longer ago than the limit; the first one always comes soon."""
+    """PQ-11: whether the last pull of the window may be longer ago than the limit; the first pull always comes soon."""
     lost = s.loop_lost[c, q] if s.lost_pulls else False
     has_pulled = s.next_offset[c, q] != stored_offset(s, c, q)
     return any_of(lost, has_pulled) if s.pull_interval == "beyond-limit" else lost
@@ -33,7 +33,7 @@ def expired(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @pull_expiry.action(budget="lost_pulls", tells="{c} loses its pull request for {q}")
 def lose_pull(s: State, c: Consumer, q: Queue) -> None:
-    """PL-2: an exception in the callback, or a request taken for a group not known yet: nobody goes on pulling."""
+    """PL-2: an exception in the callback, or a request for a group that is not known yet: the pull loop ends."""
     s.require(asks(s, c, q))
     s.loop_lost[c, q] = True
 

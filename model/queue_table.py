@@ -1,8 +1,8 @@
 """The table of owned queues: what happens in a client when queues enter and leave it.
 
 RB-30, RB-32: ``RebalanceImpl#updateProcessQueueTableInRebalance``, ``RebalancePushImpl#removeUnnecessaryMessageQueue``.
-A queue that leaves is dropped with one last commit, which is one-way; nobody waits for listeners that still run. A
-queue that enters gets a new window, which starts where the broker says.
+A queue that leaves is dropped with one last commit, which is one-way, without waiting for listeners that still run. A
+queue that enters gets a new window, which starts at the offset that the broker returns.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Leaving:
         cause: why messages may be delivered again afterwards.
         persists: the final commit is sent and arrives (RB-32).
         offset: what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL).
-        because: why that may be less than what is committed.
+        because: why that may be less than the committed offset.
         keeps_entry: the in-memory offset stays for now.
-        clears: the window is emptied (PQ-12), so that a late answer takes it for an empty one.
-        listeners_go_on: the process lives on, and its running listeners with it.
+        clears: the window is emptied (PQ-12), so that it looks empty to a late answer.
+        listeners_go_on: the process stays alive, and so do its running listeners.
     """
 
     cause: Cause = Cause.REBALANCE
@@ -57,7 +57,7 @@ class Leaving:
 
 
 def nothing(_: IntLike) -> BoolLike:
-    """No queue at all."""
+    """A set of no queues."""
     return False
 
 
@@ -70,7 +70,7 @@ def change_table(
     leaving: Leaving | None = None,
     start: Callable[[IntLike], IntLike] | None = None,
 ) -> None:
-    """Queues ``lost`` leave the table of ``c`` and queues ``won`` enter it, with all that their windows had."""
+    """Queues ``lost`` leave the table of ``c`` with everything in their windows, and queues ``won`` enter it."""
     s.owns[c] = lambda q: ite(lost(q), False, ite(won(q), True, s.owns[c, q]))
     change_windows(s, c, lost=lost, won=won, leaving=leaving, start=start)
 
@@ -84,9 +84,9 @@ def change_windows(
     leaving: Leaving | None = None,
     start: Callable[[IntLike], IntLike] | None = None,
 ) -> None:
-    """The windows of queues ``lost`` end and windows of queues ``won`` begin, whoever changes the table itself.
+    """The windows of queues ``lost`` end and windows of queues ``won`` begin; changing the table is left to the caller.
 
-    They begin at ``start``, or, if it is not given, where the store of offsets says (RB-40).
+    They begin at ``start`` or, if it is not given, at the offset from the offset store (RB-40).
     """
     leaving = leaving or Leaving()
     gone = not leaving.listeners_go_on
@@ -122,7 +122,7 @@ def change_windows(
 
 
 def _leave_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
-    """A request under way will be answered all the same, to a dead window (PL-24)."""
+    """A request under way will still be answered, to a dead window (PL-24)."""
     empty = (lambda _: True) if leaving.clears else (lambda q: window_empty(s, c, q))
     s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), empty(q), s.stale_empty[c, q])
     s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])

@@ -1,10 +1,10 @@
-"""Rebalance: every client computes its own share from its own view, whenever it likes, and nobody waits for anybody.
+"""Rebalance: every client computes its own share from its own view, at any time, without waiting for the others.
 
 One topic is divided. A timer or a notification starts a *pass* (RB-1: ``RebalanceService#run``). It reads the cached
-route (``route``), asks one broker for the member list (RB-4:
-``MQClientInstance#findConsumerIdList``), sorts both and asks the strategy (RB-6: ``RebalanceImpl#rebalanceByTopic``),
-drops what is no longer its own and takes the rest (RB-30: ``RebalanceImpl#updateProcessQueueTableInRebalance``). With
-``steps=fine`` other processes may come between these steps; with ``steps=whole`` a pass is indivisible.
+route (``route``), asks one broker for the member list (RB-4: ``MQClientInstance#findConsumerIdList``), sorts both and
+asks the strategy (RB-6: ``RebalanceImpl#rebalanceByTopic``), drops what is no longer its own and takes the rest (RB-30:
+``RebalanceImpl#updateProcessQueueTableInRebalance``). With ``steps=fine`` other processes may come between these steps;
+with ``steps=whole`` a pass is indivisible.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .subscription import subscribed_at_start, subscribes, subscription
 
 
 class Queue(Domain, size="queues", label="q"):
-    """Queues of the topic, in sorted order; those below the readable number are readable (EN-5)."""
+    """Queues of the topic, in sorted order; those below the number of readable queues are readable (EN-5)."""
 
 
 Chosen = Callable[[IntLike], BoolLike]
-"""Tells of a queue whether it is meant."""
+"""Selects queues: whether a queue is one of those meant."""
 
 
 class Pass(IntEnum):
@@ -128,7 +128,7 @@ def idle(s: State, c: Consumer) -> BoolLike:
 
 @rebalance.definition
 def allocated(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
-    """Whether the strategy of ``c``, with members ``view`` and ``queues`` readable queues, gives it ``q``."""
+    """Whether the strategy of ``c``, given members ``view`` and ``queues`` readable queues, allocates ``q`` to it."""
     return share(s.constants, c, view, queues, q)
 
 
@@ -157,7 +157,7 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @rebalance.definition
 def reaches_topic(s: State, c: Consumer) -> BoolLike:
-    """Whether a pass of ``c`` gets as far as this topic: always, as a failure in an earlier one is caught.
+    """Whether a pass of ``c`` gets to this topic: always, as a failure in an earlier topic is caught.
 
     ``RebalanceImpl#doRebalance`` catches ``Throwable`` for each topic.
     """
@@ -166,7 +166,7 @@ def reaches_topic(s: State, c: Consumer) -> BoolLike:
 
 @rebalance.definition
 def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
-    """RB-30.1: whether ``q``, in the share, was not pulled for 120 s (``ProcessQueue#isPullExpired``)."""
+    """RB-30.1: whether ``q``, which is in the share, was not pulled for 120 s (``ProcessQueue#isPullExpired``)."""
     return s.idle_pulls == 1
 
 
@@ -223,7 +223,7 @@ def ask_members(s: State, c: Consumer, b: Broker) -> None:
 
 @rebalance.action(fair=True, tells="{c} drops the queues that are no longer its own", when=lambda k: k.steps == "fine")
 def drop_queues(s: State, c: Consumer) -> None:
-    """RB-30.1 and 2: all that left the share are marked dropped before any queue is added."""
+    """RB-30.1 and 2: all queues that left the share are marked as dropped before any queue is added."""
     s.require(s.at[c] == Pass.ASKED, s.life[c] == Life.UP)
 
     def kept(q: IntLike) -> BoolLike:
@@ -238,7 +238,7 @@ def drop_queues(s: State, c: Consumer) -> None:
 
 @rebalance.action(fair=True, tells="{c} takes {q}", when=lambda k: k.steps == "fine")
 def take_queue(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.3: one queue of the share enters the table; nothing waits for its old owner."""
+    """RB-30.3: one queue of the share enters the table, without waiting for its old owner."""
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
     table_changes(s, c, lambda _: False, lambda p: same(p, q))
     s.owns[c, q] = True
@@ -256,7 +256,7 @@ def end_pass(s: State, c: Consumer) -> None:
 
 @rebalance.action(budget="pauses", tells="{c} pauses")
 def pause(s: State, c: Consumer) -> None:
-    """A paused or frozen client keeps its queues, its heartbeats go on, and it consumes nothing (RB-3).
+    """A paused or frozen client keeps its queues and its heartbeats continue, but it consumes nothing (RB-3).
 
     ``DefaultMQPushConsumerImpl#tryRebalance`` does nothing while paused.
     """
@@ -272,7 +272,7 @@ def resume(s: State, c: Consumer) -> None:
 
 
 def _owns_needlessly(s: State, c: Consumer) -> BoolLike:
-    """Whether ``c`` has queues of the topic in its table although it does not subscribe it."""
+    """Whether ``c`` has queues of the topic in its table although it does not subscribe to it."""
     owns_some = s.exists(Queue, lambda q: s.owns[c, q])
     return all_of(s.life[c] == Life.UP, not_(s.subscribed[c]), idle(s, c), owns_some)
 
@@ -281,7 +281,7 @@ def _owns_needlessly(s: State, c: Consumer) -> BoolLike:
     fair=True, tells="{c} drops the queues of a topic it does not subscribe", when=lambda k: k.unsubscribes > 0
 )
 def truncate(s: State, c: Consumer) -> None:
-    """RB-36: after all topics a pass removes queues of topics that are not subscribed any more.
+    """RB-36: after all topics, a pass removes queues of topics that are no longer subscribed to.
 
     ``RebalanceImpl#truncateMessageQueueNotMyTopic``.
     """
@@ -292,7 +292,7 @@ def truncate(s: State, c: Consumer) -> None:
 
 @rebalance.action(budget="repairs", tells="{c} drops {q}, to take it again from another offset")
 def repair(s: State, c: Consumer, q: Queue) -> None:
-    """After an offset was refused, or on a reset, the queue is marked as dropped at once and removed a little later.
+    """After an offset was refused, or on a reset, the queue is marked as dropped at once, and removed a little later.
 
     ``DefaultMQPushConsumerImpl#pullMessage`` (OFFSET_ILLEGAL), ``MQClientInstance#resetOffset``.
     """
@@ -338,10 +338,10 @@ def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:
 
 
 def settled(s: State) -> BoolLike:
-    """Whether the group has come to rest: what the partition lemma assumes, of a group with a running client.
+    """Whether the group has come to rest: the assumption of the partition lemma, for a group with a running client.
 
     Every running client has applied a view that equals the set of running clients, all divided the same queues, and
-    every queue of its share was taken; one that does not subscribe the topic has none of its queues.
+    every queue of its share was taken; a client that does not subscribe to the topic has none of its queues.
     """
 
     def applied(c: Consumer) -> BoolLike:
@@ -382,7 +382,7 @@ def error_ends_pass(s: State, c: Consumer) -> BoolLike:
     tells="{c} ends a pass and keeps the queues of a topic it does not subscribe",
 )
 def keep_unsubscribed_queues(s: State, c: Consumer) -> None:
-    """Only queues of subscribed topics are looked at, so those of an unsubscribed one are pulled for ever.
+    """Only queues of subscribed topics are checked, so those of an unsubscribed one are pulled for ever.
 
     Source: rocketmq-client-go #1025.
     """

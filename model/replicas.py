@@ -1,8 +1,8 @@
 """Replicas: the offset table of a master and the copy of it at a slave (OF-4, OF-23).
 
-The slave copies the whole table every 10 s or 60 s. While the master is away clients read and write the copy, which is
-older. When the master is back its own table counts again, and the slave's is overwritten with it: nothing is merged.
-``committed`` is the table of the replica that serves clients, ``other`` that of the other one.
+The slave copies the whole table every 10 s or 60 s. While the master is away, clients read and write the copy, which is
+older. When the master is back, its own table counts again and overwrites the slave's: nothing is merged. ``committed``
+is the table of the replica that serves clients, ``other`` that of the other replica.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ replicas.variable("failed_over", bool, when=lambda k: k.fail_overs > 0, doc="the
 
 @replicas.action(fair=True, tells="the slave copies the offsets of the master", when=_copied)
 def copy_offsets(s: State) -> None:
-    """OF-23: ``SlaveSynchronize#syncConsumerOffset``; whatever the slave had is gone."""
+    """OF-23: ``SlaveSynchronize#syncConsumerOffset``; the slave's own table is overwritten."""
     if s.fail_overs:
         s.require(not_(s.failed_over))
     s.require(s.exists(Queue, lambda q: s.other[q] != s.committed[q]))
@@ -60,7 +60,7 @@ def fail_over(s: State) -> None:
 
 @replicas.action(fair=True, tells="the master is back", when=lambda k: k.fail_overs > 0)
 def return_of_master(s: State) -> None:
-    """B5: what clients committed at the slave in the meantime is not merged; the next copy overwrites it."""
+    """B5: offsets that clients committed at the slave in the meantime are not merged; the next copy overwrites them."""
     s.require(s.failed_over)
     _exchange(s)
     s.failed_over = False

@@ -1,14 +1,15 @@
-"""Reset: the operator sets the offset of the group, by the broker in 5.x, by the clients before.
+"""Reset: the operator sets the offset of the group; the broker does it in 5.x, the clients in earlier versions.
 
 [5.3.3] (OF-30) The broker notes the offset in a table of its own and in the cell. Until the next pull of the queue it
-answers queries with it and ignores commits. That pull takes the note away and is answered with OFFSET_ILLEGAL, so that
-the client corrects its offset. But the same pull carries a commit, which overwrites the cell: until the client has sent
-the corrected offset nobody else knows of the reset.
+answers queries with it and ignores commits. That pull removes the note and is answered with OFFSET_ILLEGAL, so that the
+client corrects its offset. But the same pull carries a commit, which overwrites the cell: until the client has sent the
+corrected offset, nobody else knows of the reset.
 
-[4.9.8] (OF-31) The broker tells every client. Each suspends itself, drops and clears its windows of the topic, waits
-10 s, sets the offset of every queue it has by then, sends it, removes the queue, and goes on. Requests under way
-outlive the wait (PL-24). A window that was opened during the wait is taken out of the table without being dropped: a
-*ghost*, which pulls and updates the offset beside the window that is opened next, for as long as the process lives.
+[4.9.8] (OF-31) The broker sends the reset to every client. Each suspends itself, drops and clears its windows of the
+topic, waits 10 s, sets the offset of every queue it has by then, sends it, removes the queue, and resumes. Requests
+under way outlive the wait (PL-24). A window that was opened during the wait is removed from the table without being
+dropped: a *ghost*, which pulls and updates the offset beside the window that is opened next, for as long as the process
+lives.
 
 The observer's ``handled`` begins anew: what a backward reset uncovers is to be handled once more.
 """
@@ -59,26 +60,26 @@ def reset_at_broker(s: State, q: Queue) -> None:
 
 @reset.refine(accepts_commit)
 def not_while_noted(s: State, q: IntLike) -> BoolLike:
-    """OF-22: a commit is answered with SUCCESS, and ignored."""
+    """OF-22: the commit is answered with SUCCESS, and ignored."""
     return not_(s.reset_noted[q]) if server_resets(s.constants) else True
 
 
 @reset.refine(queried_offset)
 def note_before_cell(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """OF-30: as long as there is a note, queries are answered with it."""
+    """OF-30: as long as the broker has noted a reset, queries are answered with it."""
     stored = stored_offset(s, c, q)
     return ite(s.reset_noted[q], s.reset_to, stored) if server_resets(s.constants) else stored
 
 
 @reset.refine(redirected)
 def while_noted(s: State, q: IntLike) -> BoolLike:
-    """PL-18: the pull that finds the note is not answered with messages."""
+    """PL-18: the pull that finds the noted reset is not answered with messages."""
     return s.reset_noted[q] if server_resets(s.constants) else False
 
 
 @reset.action(fair=True, tells="{c} pulls from {q} and learns of the reset", when=server_resets)
 def answer_reset(s: State, c: Consumer, q: Queue) -> None:
-    """PL-18, PL-21: ``queryThenEraseResetOffset``; the commit that came with the request is applied all the same."""
+    """PL-18, PL-21: ``queryThenEraseResetOffset``; the commit in the same request is applied nevertheless."""
     s.require(answers(s, c, q), s.reset_noted[q], s.target[c, q] == NO_OFFSET)
     s.reset_noted[q] = False
     drop_and_correct(s, c, q, s.reset_to)
@@ -102,7 +103,7 @@ def order_reset(s: State) -> None:
 
 @reset.action(fair=True, tells="{c} suspends itself and clears its windows, for the reset", when=client_resets)
 def begin_reset(s: State, c: Consumer) -> None:
-    """``MQClientInstance#resetOffset``, first half; one reset at a time in a client (``synchronized``)."""
+    """``MQClientInstance#resetOffset``, first half; a client does one reset at a time (``synchronized``)."""
     s.require(working(s, c), s.reset_due[c], not_(s.resetting[c]))
     leaving = Leaving(cause=Cause.RESET, persists=False, keeps_entry=True, clears=True)
     change_table(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
@@ -113,7 +114,7 @@ def begin_reset(s: State, c: Consumer) -> None:
 
 @reset.action(fair=True, tells="{c} sets and sends the offset of the reset, and goes on", when=client_resets)
 def end_reset(s: State, c: Consumer) -> None:
-    """``MQClientInstance#resetOffset``, second half, 10 s later, of all queues that are in the table by then."""
+    """``MQClientInstance#resetOffset``, second half, 10 s later, for all queues that are in the table by then."""
     s.require(working(s, c), s.resetting[c])
     s.resetting[c] = False
     s.zombie[c] = lambda q: False
@@ -129,7 +130,9 @@ def end_reset(s: State, c: Consumer) -> None:
 
 @reset.action(tells="a ghost of {c} handles {m} of {q}", when=client_resets)
 def ghost_handles(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """A window that is in no table, and not dropped: CC-13 finds nothing wrong, and writes the offset of its queue."""
+    """A window that is in no table, but not dropped: the checks of CC-13 pass, and it writes the offset of its
+    queue.
+    """
     s.require(working(s, c), not_(s.resetting[c]), s.ghost[c, q] == m, inside(s, q, m))
     s.handled[q, m] = True
     s.ghost[c, q] = m + 1
@@ -143,7 +146,7 @@ def not_suspended(s: State, c: IntLike) -> BoolLike:
 
 
 def reset_over(s: State) -> BoolLike:
-    """Whether every reset that was ordered has come to its end at every client, and no correction is under way."""
+    """Whether every reset that was ordered has ended at every client, and no correction is under way."""
     quiet: BoolLike = True
     if server_resets(s.constants):
         quiet = s.forall(Queue, lambda q: not_(s.reset_noted[q]))

@@ -2,8 +2,8 @@
 
 A copy is a message of its own, with a count and a delay level. It first waits in the schedule topic (``schedule``), and
 gets its offset in the retry queue, the last queue, only when it is delivered there (DL-10). A copy that is not tried
-again goes to the dead-letter topic instead. A retry that fails again makes a further copy: a *chain*. There is room for
-as many copies as the constant ``copies`` says; without room nothing can be sent back.
+again goes to the dead-letter topic instead. A retry that fails again leads to a further copy: a *chain*. The constant
+``copies`` limits the number of copies; once it is reached, nothing can be sent back.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def retries(k: Constants) -> bool:
 
 
 def watched(k: Constants) -> bool:
-    """Whether it is noted which delivery led to which copy."""
+    """Whether it is recorded which delivery led to which copy."""
     return retries(k) and bool(k.watch_retries)
 
 
@@ -56,7 +56,7 @@ def most_times(k: Constants) -> int:
     return int(k.failures + k.refusals) + 1
 
 
-# A constraint is not asked where a constant it names is unbounded, so this one does not name the messages.
+# A constraint is not checked if it names an unbounded constant, so this one does not name the messages.
 retry_copy.constraint(
     "copies",
     holds=lambda k: not k.copies or k.messages != UNBOUNDED,
@@ -86,7 +86,7 @@ retry_copy.variable("unexplained_copy", bool, when=watched, doc="one delivery le
 
 
 def code(s: State, q: IntLike, m: IntLike) -> IntLike:
-    """One number for the message at offset ``m`` of ``q``."""
+    """One number that identifies the message at offset ``m`` of ``q``."""
     return q * s.messages + m
 
 
@@ -101,17 +101,17 @@ def next_copy(s: State) -> IntLike:
 
 
 def is_retry_code(s: State, number: IntLike) -> BoolLike:
-    """Whether a message's number (see :func:`code`) is one of the retry queue."""
+    """Whether a number (see :func:`code`) identifies a message of the retry queue."""
     return number >= code(s, s.queues - 1, 0)
 
 
 def times_of(s: State, q: IntLike, m: IntLike) -> IntLike:
-    """The count stored with the message at ``m`` of ``q``: 0 in a queue of the topic."""
+    """The count stored with the message at ``m`` of ``q``; 0 in a queue of the topic."""
     return s.times[s.content[m]] if is_retry(s.constants, q) else 0
 
 
 def root_of(s: State, q: IntLike, m: IntLike) -> IntLike:
-    """The message of the topic from which the one at ``m`` of ``q`` stems."""
+    """The message of the topic from which the one at ``m`` of ``q`` originates."""
     return s.root[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
 
 
@@ -122,19 +122,19 @@ def tries_of(s: State, q: IntLike, m: IntLike) -> IntLike:
 
 @retry_copy.definition
 def kept_origin(s: State, q: IntLike, m: IntLike) -> IntLike:
-    """SB-21: ORIGIN_MESSAGE_ID of a copy: kept if there is one, else the id of the message itself."""
+    """SB-21: ORIGIN_MESSAGE_ID of a copy: kept if there is one, otherwise the id of the message itself."""
     return s.origin_id[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
 
 
 @retry_copy.definition
 def permission_of_new_topic(s: State, by_fallback: bool) -> int:
-    """DQ-1: permission that a dead-letter topic is created with, by either of the two ways to it (since 4.9.2)."""
+    """DQ-1: permission with which a dead-letter topic is created, by either of the two ways (since 4.9.2)."""
     return READ | WRITE
 
 
 @retry_copy.definition
 def accepts(s: State) -> BoolLike:
-    """Whether the broker takes requests."""
+    """Whether the broker accepts requests."""
     return True
 
 
@@ -145,10 +145,10 @@ class NewCopy:
     Attributes:
         q, m: the message that is sent back.
         times: its count.
-        level: delay level it is stored with, limited by the table; 0 is none.
-        dead: it is a dead letter.
+        level: delay level it is stored with, limited by the table; 0 means no delay.
+        dead: whether it is a dead letter.
         reason: why there may be further copies of the same message, or NONE.
-        by_fallback: it is produced by the client, not copied by the broker.
+        by_fallback: whether it is produced by the client, not copied by the broker.
     """
 
     q: IntLike
@@ -161,7 +161,7 @@ class NewCopy:
 
 
 def store(s: State, *copies: NewCopy) -> None:
-    """The broker appends ``copies``, in this order, each to the schedule topic or straight to its own (DL-2)."""
+    """The broker appends ``copies``, in this order, each to the schedule topic or directly to its own topic (DL-2)."""
     first = next_copy(s)
     s.require(accepts(s), first + len(copies) <= s.copies)
     for place, copy in enumerate(copies):
@@ -201,12 +201,12 @@ def copies_in_retry_queue(s: State, k: IntLike) -> IntLike:
 
 
 def copied(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether some copy stems from the topic's message at ``m`` of ``q``."""
+    """Whether some copy originates from the topic's message at ``m`` of ``q``."""
     return s.exists(Copy, lambda k: all_of(stored(s, k), same(s.root[k], code(s, q, m))))
 
 
 def readable(permission: IntLike) -> BoolLike:
-    """Whether a topic's permission has read (``PermName#isReadable``)."""
+    """Whether a topic's permission includes read (``PermName#isReadable``)."""
     return any_of(same(permission, READ), same(permission, READ | WRITE))
 
 
@@ -243,6 +243,6 @@ def origin_of_last_hop(s: State, q: IntLike, m: IntLike) -> IntLike:
 def write_only_by_fallback(s: State, by_fallback: bool) -> int:
     """One of two paths creates the topic without read permission: nobody can browse or re-drive what is in it.
 
-    apache/rocketmq#2437 mended the other path, 4.9.2 this one.
+    apache/rocketmq#2437 fixed the other path, 4.9.2 this one.
     """
     return WRITE if by_fallback else READ | WRITE

@@ -1,10 +1,10 @@
 """Retry policy: what becomes of a message that is sent back — another try, at which delay level, or a dead letter.
 
 Two ways lead to a retry copy. *Request 36* names the failed message by its place in the broker's log; the broker reads
-it there and counts from what it has stored (``AbstractSendMessageProcessor#consumerSendMsgBack``). Where that fails,
-the client *falls back* to producing a new message to the retry topic, and counts from what it has in memory (SB-4:
-``DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage``; SB-15: ``SendMessageProcessor#handleRetryAndDLQ``). The
-two agree in 5.3.3; in 4.9.8 the second way gives one try less.
+it there and counts from what it has stored (``AbstractSendMessageProcessor#consumerSendMsgBack``). If that fails, the
+client *falls back* to producing a new message to the retry topic, and counts from the value that it has in memory
+(SB-4: ``DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage``; SB-15: ``SendMessageProcessor#handleRetryAndDLQ``).
+The two agree in 5.3.3; in 4.9.8 the second way gives one try less.
 
 Everything here is a rule: a pure function of whole numbers and truth values, plain or as terms.
 """
@@ -23,10 +23,10 @@ FIRST_LEVEL = 3
 """Delay level of a message that failed for the first time; later failures go up from there."""
 
 DEFAULT_MAXIMUM = 16
-"""Tries after the first, where the consumer is not configured otherwise."""
+"""Number of tries after the first, if the consumer is not configured otherwise."""
 
 EXPIRY_LEVEL = 3
-"""PQ-9: delay level asked for a message whose listener runs too long, whatever its count is."""
+"""PQ-9: delay level requested for a message whose listener runs too long, whatever its count is."""
 
 
 class Answer(IntEnum):
@@ -40,17 +40,17 @@ class Answer(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What the broker finds when request 36 arrives, in the order in which it looks.
+    """What the broker finds when request 36 arrives, in the order in which it checks.
 
     Attributes:
-        has_master: the group of brokers has a master (a slave may act in its place; asked since 5.0).
+        has_master: the broker group has a master (a slave may act in its place; checked since 5.0).
         group_exists: the subscription group is configured.
-        broker_writable: the broker's permission has write.
+        broker_writable: the broker's permission includes write.
         retry_queues: ``retryQueueNums`` of the group.
         retry_topic: the retry topic exists or could be created.
-        retry_topic_writable: its permission has write.
-        message_readable: the failed message can be read at the log offset the request names.
-        dead_letter_topic: the dead-letter topic exists or could be created; asked only for a dead letter.
+        retry_topic_writable: its permission includes write.
+        message_readable: the failed message can be read at the log offset that the request names.
+        dead_letter_topic: the dead-letter topic exists or could be created; checked only for a dead letter.
         stored: the copy was put with ``PUT_OK``.
     """
 
@@ -67,7 +67,7 @@ class Circumstances:
 
 @dataclass(frozen=True)
 class BrokerCheck:
-    """One line of the decision table: what must be the case, and the answer where it is not."""
+    """One line of the decision table: a requirement, and the answer if it is not met."""
 
     rule: str
     requires: BoolLike
@@ -97,7 +97,7 @@ def broker_checks(found: Circumstances, *, dead_letter: BoolLike, version: str =
 
 
 def answer(checks: tuple[BrokerCheck, ...]) -> IntLike:
-    """The broker's response code: of the first requirement not met, or SUCCESS."""
+    """The broker's response code: that of the first requirement not met, or SUCCESS."""
     code: IntLike = Answer.SUCCESS
     for check in reversed(checks):
         code = ite(check.requires, code, check.answer)
@@ -105,13 +105,13 @@ def answer(checks: tuple[BrokerCheck, ...]) -> IntLike:
 
 
 def copied(checks: tuple[BrokerCheck, ...]) -> BoolLike:
-    """Whether a copy is stored. SUCCESS alone does not say so: with no retry queue nothing is stored (SB-12)."""
+    """Whether a copy is stored. SUCCESS alone does not imply it: with no retry queue, nothing is stored (SB-12)."""
     return all_of(check.requires for check in checks)
 
 
 @rule
 def maximum_sent(configured: IntLike) -> IntLike:
-    """SB-2: the maximum a client names: 16 where it is configured as -1, else what is configured, unchecked.
+    """SB-2: the maximum that a client sends: 16 if -1 is configured, otherwise the configured value, unchecked.
 
     ``DefaultMQPushConsumerImpl#getMaxReconsumeTimes``.
     """
@@ -120,9 +120,9 @@ def maximum_sent(configured: IntLike) -> IntLike:
 
 @rule
 def maximum_applied(of_group: IntLike, sent: IntLike, is_sent: BoolLike) -> IntLike:
-    """The maximum a broker goes by: the client's, or the group's ``retryMaxTimes`` where the client sends none.
+    """The maximum that a broker applies: the client's, or the group's ``retryMaxTimes`` if the client sends none.
 
-    Clients since 3.4.9 always send one, except when a fallback is attempted a second time (SB-8).
+    Clients since 3.4.9 always send one, except in the second attempt of a fallback (SB-8).
     """
     return ite(is_sent, sent, of_group)
 
@@ -153,7 +153,9 @@ def copy_times(times: IntLike) -> IntLike:
 
 @rule
 def fallback_level(local_times: IntLike) -> IntLike:
-    """SB-4: delay level of a message that the client produces itself; what the listener asked for is ignored."""
+    """SB-4: delay level of a message that the client produces itself; the level requested by the listener is
+    ignored.
+    """
     return FIRST_LEVEL + local_times
 
 
@@ -162,7 +164,7 @@ def fallback_is_dead_letter(times: IntLike, maximum: IntLike, locked: BoolLike) 
     """SB-15 since 5.1.1: whether a message produced to the retry topic becomes a dead letter.
 
     Args:
-        times: ``reconsumeTimes`` the client sends: one more than the count the message failed at.
+        times: ``reconsumeTimes`` that the client sends: one more than the count at which the message failed.
         maximum: see :func:`maximum_applied`.
         locked: the group holds an orderly lock on this broker that has not expired.
     """
@@ -171,12 +173,12 @@ def fallback_is_dead_letter(times: IntLike, maximum: IntLike, locked: BoolLike) 
 
 @rule
 def fallback_is_dead_letter_4(times: IntLike, maximum: IntLike) -> BoolLike:
-    """SB-15 in 4.x: as :func:`fallback_is_dead_letter`, one step earlier and whatever locks there are."""
+    """SB-15 in 4.x: like :func:`fallback_is_dead_letter`, but one step earlier, and independent of locks."""
     return times >= maximum
 
 
 def fallback_gives_up(version: str, times: IntLike, maximum: IntLike, locked: BoolLike = False) -> BoolLike:
-    """SB-15 of a release: whether a message produced to the retry topic becomes a dead letter."""
+    """SB-15 in a given release: whether a message produced to the retry topic becomes a dead letter."""
     if version == "4.9.8":
         return fallback_is_dead_letter_4(times, maximum)
     return fallback_is_dead_letter(times, maximum, locked)

@@ -1,6 +1,6 @@
 """Routes: how many queues of the topic a client knows of.
 
-The name server announces how many queues are read and how many are written; consumers look at the readable ones (EN-5:
+The name server announces how many queues can be read and how many written; consumers use the readable ones (EN-5:
 ``MQClientInstance#topicRouteData2TopicSubscribeInfo``). Each client has a copy, replaced every 30 s (ST-3).
 """
 
@@ -64,18 +64,18 @@ def readable_queues(s: State) -> IntLike:
 
 
 def written_queues(s: State) -> IntLike:
-    """Number of queues that producers write to: the write count, which no consumer looks at."""
+    """Number of queues that producers write to: the write count, which consumers ignore."""
     return readable_queues(s) + s.unread_queues if s.unread_queues else readable_queues(s)
 
 
 def queues_in_route(s: State, c: IntLike) -> IntLike:
-    """Number of readable queues in the route that ``c`` has, its ``topicSubscribeInfoTable``."""
+    """Number of readable queues in the route that ``c`` has, in its ``topicSubscribeInfoTable``."""
     known: IntLike = s.route[c] if s.route_changes else _readable_at_last(s.constants)
     return known
 
 
 def queues_in_view(s: State, c: IntLike) -> IntLike:
-    """Number of queues ``c`` divided in its last pass: its ``mqAll``."""
+    """Number of queues that ``c`` divided in its last pass: the size of its ``mqAll``."""
     divided: IntLike = s.view_route[c] if s.route_changes else _readable_at_last(s.constants)
     return divided
 
@@ -109,7 +109,7 @@ def refresh_route(s: State, c: Consumer) -> None:
     tells="{c} refreshes its route and keeps the queues it knows",
 )
 def keep_known_route(s: State, c: Consumer) -> None:
-    """A new route does not reach the consumer: an entry is there already, or another reader took the notice of it.
+    """A new route does not reach the consumer: an entry exists already, or another reader consumed the notice.
 
     Source: rocketmq-client-go #418, #1056; in Java #9830 (open).
     """

@@ -2,9 +2,9 @@
 
 Each level has a queue in the schedule topic, and one position: the entry that is delivered next. Only the head is
 looked at; when it is due its message is put into its own topic, then the position moves on (DL-5, DL-6). The positions
-are written to ``delayOffset.json`` every 10 s (DL-4). After a crash delivery goes on from there, and what was delivered
-since is delivered again (DL-7). There is no clock here: an entry becomes *ripe* some time after it was stored, in store
-order within its level, since all entries of a level wait equally long.
+are written to ``delayOffset.json`` every 10 s (DL-4). After a crash, delivery continues from there, and what was
+delivered since then is delivered again (DL-7). There is no clock here: an entry becomes *ripe* some time after it was
+stored, in store order within its level, since all entries of a level wait equally long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .retry_copy import Copy, Place, accepts, code, next_copy, retries, stored, 
 
 
 class Level(Domain, size="levels", label="queue "):
-    """Queues of the schedule topic; each is a delay level less 1 (DL-2)."""
+    """Queues of the schedule topic; the number of each is its delay level less 1 (DL-2)."""
 
 
 schedule = Machine("schedule", doc="Delivery of delayed messages, one position a level, and its progress file.")
@@ -45,7 +45,7 @@ def _delays(k: Constants) -> bool:
 
 
 def _saves(k: Constants) -> bool:
-    """Whether it matters what the progress file says."""
+    """Whether the content of the progress file matters."""
     return bool(retries(k) and k.broker_stops + k.broker_crashes + k.promotions + k.stores_lost + k.power_losses > 0)
 
 
@@ -72,7 +72,7 @@ schedule.variable("loading", bool, when=_starts, doc="the broker is starting and
 
 
 def indexed(s: State, k: IntLike, queue: IntLike) -> BoolLike:
-    """Whether copy ``k`` has an entry in ``queue`` of the schedule topic; entries stay when they are delivered."""
+    """Whether copy ``k`` has an entry in ``queue`` of the schedule topic; entries stay after they are delivered."""
     lost = s.gone[k] if s.stores_lost else False
     return all_of(stored(s, k), same(s.level[k], queue + 1), not_(lost))
 
@@ -88,7 +88,7 @@ def entries(s: State, queue: IntLike) -> IntLike:
 
 
 def position_of(s: State, k: IntLike) -> IntLike:
-    """How far delivery has come in the queue of copy ``k``."""
+    """The delivery position in the queue of copy ``k``."""
     return s.position[s.level[k] - 1]
 
 
@@ -105,17 +105,18 @@ def delivering(s: State) -> BoolLike:
 
 @schedule.refine(accepts)
 def serves(s: State) -> BoolLike:
-    """A broker that starts opens its ports when it has read its files.
+    """A broker that starts opens its ports once it has read its files.
 
-    In 5.3.3 ``ScheduleMessageService#start`` reads the positions once more, when ``BrokerController#startBasicService``
-    has opened the ports: what is stored in between counts towards the end that a position is held against.
+    In 5.3.3 ``ScheduleMessageService#start`` reads the positions once more, after
+    ``BrokerController#startBasicService`` has opened the ports: messages stored in between count towards the end
+    against which a position is checked.
     """
     return True if s.early_requests else delivering(s)
 
 
 @schedule.action(fair=True, tells="the delay of {k} has passed", when=_delays)
 def ripen(s: State, k: Copy) -> None:
-    """DL-3: store time plus the delay of the level; so within a level in store order."""
+    """DL-3: due at store time plus the delay of the level; therefore in store order within a level."""
 
     def before(j: IntLike) -> BoolLike:
         return all_of(j < k, stored(s, j), same(s.level[j], s.level[k]))
@@ -127,13 +128,13 @@ def ripen(s: State, k: Copy) -> None:
 
 @schedule.definition
 def due(s: State, k: IntLike) -> BoolLike:
-    """DL-5: the head is delivered when its delay has passed; nothing behind it is looked at before."""
+    """DL-5: the head is delivered once its delay has passed; nothing behind it is considered before."""
     return s.ripe[k]
 
 
 @schedule.definition
 def recorded(s: State, queue: IntLike) -> IntLike:
-    """DL-6: what a delivery reports as progress: the entry behind the one just delivered (``PutResultProcess``)."""
+    """DL-6: the progress that a delivery reports: the entry after the one just delivered (``PutResultProcess``)."""
     return s.position[queue] + 1
 
 
@@ -178,21 +179,23 @@ def deliver_early(s: State, k: Copy) -> None:
 
 @schedule.action(budget="unsure_puts", tells="the broker delivers {k}, and believes it failed", when=retries)
 def deliver_unsure(s: State, k: Copy) -> None:
-    """DL-6, G3-9: the put is not answered with PUT_OK, though it happened: the same entry again after 100 ms."""
+    """DL-6, G3-9: the put is not answered with PUT_OK, although it happened: the same entry is delivered again after
+    100 ms.
+    """
     s.require(delivering(s), is_head(s, k), due(s, k))
     _append(s, k)
 
 
 @schedule.action(budget="unreadable", tells="{k} is unreadable when it is due, and skipped", when=retries)
 def skip(s: State, k: Copy) -> None:
-    """DL-5, G2-11: the message is gone from the log; delivery goes on without a word."""
+    """DL-5, G2-11: the message is gone from the log; delivery silently moves on."""
     s.require(delivering(s), is_head(s, k), due(s, k), s.place[k] == Place.SCHEDULE_TOPIC)
     _advance(s, k)
 
 
 @schedule.definition
 def may_save(s: State) -> BoolLike:
-    """DL-4: the file is written every 10 s, from when it has been read."""
+    """DL-4: the file is written every 10 s, once it has been read."""
     return delivering(s)
 
 
@@ -205,13 +208,13 @@ def save(s: State) -> None:
 
 @schedule.definition
 def saved_at_stop(s: State, queue: IntLike) -> IntLike:
-    """DL-4: a stop in order saves the positions once more (``ScheduleMessageService#stop``)."""
+    """DL-4: a graceful stop saves the positions once more (``ScheduleMessageService#stop``)."""
     return s.progress[queue]
 
 
 @schedule.action(budget="broker_stops", tells="the broker is stopped in order and started again", when=retries)
 def stop_broker(s: State) -> None:
-    """The delivery tasks end, the positions are saved; the next process begins with an empty table."""
+    """The delivery tasks end, and the positions are saved; the next process begins with an empty table."""
     s.require(delivering(s))
     s.saved = lambda queue: saved_at_stop(s, queue)
     _begin_start(s)
@@ -232,7 +235,7 @@ def _begin_start(s: State) -> None:
 
 @schedule.definition
 def first_position(s: State, queue: IntLike) -> IntLike:
-    """DL-4: the saved position, brought into the range of the queue (``correctDelayOffset``)."""
+    """DL-4: the saved position, clamped to the range of the queue (``correctDelayOffset``)."""
     return loaded_position(s.saved[queue], 0, entries(s, queue))
 
 
@@ -255,7 +258,7 @@ def _go_on_from(s: State, position: Callable[[IntLike], IntLike]) -> None:
     budget="stores_lost", tells="the broker comes back without the delivered part of its store", when=retries
 )
 def lose_store(s: State) -> None:
-    """H1: logs restored from elsewhere or rebuilt, with the progress file of before: it points behind their end."""
+    """H1: logs restored from elsewhere or rebuilt, with the old progress file: it points behind their end."""
     s.require(delivering(s), s.exists(Copy, lambda k: stored(s, k)))
     s.require(s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC))
     s.gone = lambda k: stored(s, k)
@@ -264,7 +267,7 @@ def lose_store(s: State) -> None:
 
 @schedule.action(budget="power_losses", tells="the broker loses power; {k} was not on disk", when=watched)
 def lose_power(s: State, k: Copy) -> None:
-    """SB-16, G2-8: copies are put without waiting for the disk or the replica, even where the broker is synchronous.
+    """SB-16, G2-8: copies are put without waiting for the disk or the replica, even if the broker is synchronous.
 
     The original's offset has passed it by then.
     """
@@ -281,27 +284,27 @@ def lose_power(s: State, k: Copy) -> None:
 
 @schedule.action(fair=True, tells="the replica copies the delivery positions", when=_faulty("promotions"))
 def replicate(s: State) -> None:
-    """DL-7: every 10 s the file, not the table (``SlaveSynchronize#syncDelayOffset``)."""
+    """DL-7: every 10 s the file is copied, not the table (``SlaveSynchronize#syncDelayOffset``)."""
     s.require(s.exists(Level, lambda queue: not_(same(s.replicated[queue], s.saved[queue]))))
     s.replicated = lambda queue: s.saved[queue]
 
 
 @schedule.definition
 def promoted_position(s: State, queue: IntLike) -> IntLike:
-    """Where a replica that becomes master begins: it reads its copy of the file first."""
+    """The position at which a replica that becomes master begins: it reads its copy of the file first."""
     return loaded_position(s.replicated[queue], 0, entries(s, queue))
 
 
 @schedule.action(budget="promotions", tells="a replica becomes master", when=retries)
 def promote(s: State) -> None:
-    """The logs are complete, the positions as old as the last copy of the file (DL-7)."""
+    """The logs are complete, but the positions are as old as the last copy of the file (DL-7)."""
     s.require(delivering(s))
     _go_on_from(s, lambda queue: promoted_position(s, queue))
     s.saved = lambda queue: s.replicated[queue]
 
 
 def waits(s: State, k: IntLike) -> BoolLike:
-    """Whether ``k`` is in the schedule topic and delivery will still come to it."""
+    """Whether ``k`` is in the schedule topic, and delivery will still reach it."""
     return all_of(s.place[k] == Place.SCHEDULE_TOPIC, position_of(s, k) <= entry(s, k))
 
 
@@ -335,7 +338,7 @@ def unclamped_position(s: State, queue: IntLike) -> IntLike:
     constants={**_ONE, "broker_stops": 1},
 )
 def not_saved_at_stop(s: State, queue: IntLike) -> IntLike:
-    """A stop in order does not save: up to ten seconds of deliveries are repeated. apache/rocketmq#3473."""
+    """A graceful stop does not save: up to ten seconds of deliveries are repeated. apache/rocketmq#3473."""
     return s.saved[queue]
 
 

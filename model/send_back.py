@@ -1,10 +1,10 @@
 """Send-back: how a failed message becomes a retry copy, and what the window does with the answer.
 
-The client asks the broker to copy the message (request 36). Where that fails, or seems to, it produces the copy itself
-(SB-4), and where that fails as well it consumes the message again in 5 s (CC-12). A copy is stored before the client
-knows of it, so an answer that is lost makes a second copy (SB-7, SB-8). Nothing here asks whether a copy exists already
-(SB-17). Each way is one step together with the removal from the window: a death or a drop in between has the same
-effect as one just before, in a dropped window, or just after, before the offset is committed.
+The client asks the broker to copy the message (request 36). If that fails, or seems to, it produces the copy itself
+(SB-4); if that fails as well, it consumes the message again in 5 s (CC-12). A copy is stored before the client knows of
+it, so a lost answer leads to a second copy (SB-7, SB-8). Nothing here checks whether a copy exists already (SB-17).
+Each way is one step together with the removal from the window: a death or a drop in between has the same effect as one
+just before, in a dropped window, or just after, before the offset is committed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ send_back.constraint(
 )
 
 GROUP_MAXIMUM = 16
-"""``retryMaxTimes`` of the group, where the request names no maximum (SB-8)."""
+"""``retryMaxTimes`` of the group, which applies if the request names no maximum (SB-8)."""
 
 
 def _expires(k: Constants) -> bool:
@@ -67,7 +67,7 @@ send_back.variable(
 
 
 def local_times(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
-    """``reconsumeTimes`` in the client's memory: the stored count and the failed send-backs since (SB-6)."""
+    """``reconsumeTimes`` in the client's memory: the stored count plus the failed send-backs since (SB-6)."""
     extra = s.failed_send_backs[c, q, m] if counts_send_backs(s.constants) else 0
     return times_of(s, q, m) + extra
 
@@ -80,7 +80,7 @@ def dead_letter_level(s: State, level: IntLike) -> IntLike:
 
 @send_back.definition
 def by_request(s: State, q: IntLike, m: IntLike, level: int, reason: Cause) -> NewCopy:
-    """SB-14: the copy that the broker makes, from what it has stored (``consumerSendMsgBack``)."""
+    """SB-14: the copy that the broker makes, from the count that it has stored (``consumerSendMsgBack``)."""
     times = times_of(s, q, m)
     dead = is_dead_letter(times, s.attempts, level)
     waits = stored_level(retry_level(times, level), s.levels)
@@ -96,13 +96,13 @@ def by_request(s: State, q: IntLike, m: IntLike, level: int, reason: Cause) -> N
 
 @send_back.definition
 def fallback_decision(s: State, local: IntLike) -> tuple[IntLike, BoolLike]:
-    """SB-4, SB-15: the count the client sends, and whether the broker makes a dead letter of it."""
+    """SB-4, SB-15: the count that the client sends, and whether the broker makes a dead letter of it."""
     sent = copy_times(local)
     return sent, fallback_gives_up(s.version, sent, s.attempts, bool(s.group_locked))
 
 
 def by_fallback(s: State, c: IntLike, q: IntLike, m: IntLike, reason: Cause) -> NewCopy:
-    """SB-4: the copy that the client produces, from what it has in memory; the listener's level is ignored.
+    """SB-4: the copy that the client produces, from the count that it has in memory; the listener's level is ignored.
 
     In 4.9.8 a dead letter made this way keeps its delay (SB-15): the properties the client sends come last.
     """
@@ -114,7 +114,7 @@ def by_fallback(s: State, c: IntLike, q: IntLike, m: IntLike, reason: Cause) -> 
 
 
 def _attempted_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> NewCopy:
-    """SB-8: the count and the maximum went into the first attempt; the second is sent without them."""
+    """SB-8: the first attempt consumed the count and the maximum; the second is sent without them."""
     level = stored_level(fallback_level(local_times(s, c, q, m)), s.levels)
     dead = fallback_gives_up(s.version, 0, GROUP_MAXIMUM, bool(s.group_locked))
     return NewCopy(q=q, m=m, times=0, level=level, dead=dead, reason=Cause.SENT_TWICE, by_fallback=True)
@@ -175,7 +175,7 @@ def send_back_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.action(budget="refused", tells="{c} cannot send {m} of {q} back, and produces a copy", when=retries)
 def send_back_by_fallback(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """SB-3, SB-4: the request fails with nothing stored."""
+    """SB-3, SB-4: the request fails, and nothing is stored by it."""
     s.require(_failed(s, c, q, m))
     store(s, by_fallback(s, c, q, m, Cause.NONE))
     _note_copies(s, c, q, m)
@@ -206,7 +206,7 @@ def fallback_stored_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.action(budget="refusals", tells="{c} can neither send {m} of {q} back nor produce a copy", when=retries)
 def send_back_fails_twice(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """SB-5, CC-12: consumed again after 5 s, in the same window, with the count in memory one higher."""
+    """SB-5, CC-12: consumed again after 5 s, in the same window, with the count in memory raised by one."""
     s.require(_failed(s, c, q, m))
     if finished_by_send_back(s, False):
         finish(s, c, q, lambda o: same(o, m))
@@ -230,7 +230,7 @@ def orphan_copied(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.definition
 def may_expire(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """PQ-9: a message waiting for a thread has no start time, and never expires."""
+    """PQ-9: a message that waits for a thread has no start time, and never expires."""
     return s.stage[c, q, m] == Stage.RUNNING
 
 
@@ -238,7 +238,7 @@ def may_expire(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 def clean_expired(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """PQ-9: the first message of the window, if it has been in a listener for longer than the consume timeout.
 
-    It is sent back at level 3 and removed, the offset is not updated, and the listener runs on
+    It is sent back at level 3 and removed, the offset is not updated, and the listener continues to run
     (``ProcessQueue#cleanExpiredMsg``).
     """
     first = s.forall(Message, lambda o: not_(all_of(o < m, held(s, c, q, o))))
@@ -255,7 +255,9 @@ def _late_result(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _update_offset(s: State, c: IntLike, q: IntLike) -> None:
-    """CC-13, PQ-2: nothing is left to remove; the offset follows the mark, unless the window is empty or dropped."""
+    """CC-13, PQ-2: there is nothing left to remove; the offset follows the mark, unless the window is empty or
+    dropped.
+    """
     with s.when(all_of(s.owns[c, q], s.exists(Message, lambda o: held(s, c, q, o)))):
         finish(s, c, q, lambda o: False)
 
@@ -272,7 +274,7 @@ def overdue_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.definition
 def sent_back_again(s: State) -> bool:
-    """PQ-13: a message that is no longer in the window is not sent back; 4.9.8 does not look."""
+    """PQ-13: a message that is no longer in the window is not sent back; 4.9.8 does not check."""
     return bool(s.version == "4.9.8")
 
 
@@ -280,7 +282,7 @@ def sent_back_again(s: State) -> bool:
     budget="failures", tells="the overdue listener of {c} fails with {m} of {q}", when=lambda k: _expires(k)
 )
 def overdue_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
-    """CC-12: the late failure of a message that was sent back for its time already."""
+    """CC-12: the late failure of a message that was already sent back for its time."""
     s.require(_late_result(s, c, q, m))
     if sent_back_again(s):
         store(s, by_request(s, q, m, s.listener_level, Cause.NONE))
@@ -389,7 +391,7 @@ def unstarted_expires(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     constants={**_CHAIN, "expiries": 1},
 )
 def late_failure_sent_back(s: State) -> bool:
-    """The late failure of an expired message is not held against the window: it is sent back a second time.
+    """The late failure of an expired message is not checked against the window: it is sent back a second time.
 
     apache/rocketmq#5480, #5481, fixed in 5.1.0.
     """

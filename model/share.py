@@ -1,10 +1,10 @@
 """Shares: which queues the configured strategy gives to a client with a certain view, as terms.
 
-AVG and AVG_BY_CIRCLE are the rules of ``allocation`` over the view. The other four cannot be said in arithmetic
-(hashes, names, lists); they are asked once for every possible view, and the answers become a table. For these the
-machine supposes: queues of the lower half are in room ``r0``, the others in ``r1``; MACHINE_ROOM allows ``r0`` only;
-even consumers are in ``r0``, odd ones in ``r1``; MACHINE_ROOM_NEARBY divides a room by AVG; CONFIG lists queue ``q``
-for consumer ``q`` modulo the number of consumers.
+AVG and AVG_BY_CIRCLE are the rules of ``allocation`` over the view. The other four cannot be expressed in arithmetic
+(hashes, names, lists); they are run once for every possible view, and the answers become a table. For these the machine
+assumes: queues of the lower half are in room ``r0``, the others in ``r1``; MACHINE_ROOM allows ``r0`` only; even
+consumers are in ``r0``, odd ones in ``r1``; MACHINE_ROOM_NEARBY divides a room by AVG; CONFIG lists queue ``q`` for
+consumer ``q`` modulo the number of consumers.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NE
 _RULES = {"AVG": averagely_owns, "AVG_BY_CIRCLE": circle_owns}
 
 Table = Mapping[frozenset[int], frozenset[int]]
-"""View (positions of the members) → positions of the queues it gives to one client."""
+"""View (positions of the members) → positions of the queues that it gives to one client."""
 
 
 def share(k: Constants, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
-    """Whether a pass of client ``c`` with members ``view`` and ``queues`` readable queues gives it queue ``q``."""
+    """Whether a pass of client ``c``, with members ``view`` and ``queues`` readable queues, gives it queue ``q``."""
     strategy = strategy_of(k, c)
     if strategy in _RULES:
         index, count = first_index(k, c, view), view.size()
-        # Without members nobody asks the strategy (RB-5); the rules are defined for one member or more.
+        # Without members the strategy is not run (RB-5); the rules are defined for one member or more.
         return all_of(listed(k, c, view), q < queues, _RULES[strategy](q, index, queues, count))
     if not isinstance(k.queues, int):
         raise ConfigurationError(
@@ -54,7 +54,7 @@ def share(k: Constants, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike
 
 
 def strategy_of(k: Constants, c: IntLike) -> str:
-    """Name of the strategy client ``c`` runs: the last client may be configured differently from the others."""
+    """Name of the strategy that client ``c`` runs: the last client may be configured differently from the others."""
     different = k.last_strategy != "same" and c == k.consumers - 1
     return str(k.last_strategy if different else k.strategy)
 
@@ -80,7 +80,7 @@ def queues_of(k: Constants) -> list[MessageQueue]:
 
 
 def eligible(k: Constants, q: int) -> bool:
-    """Whether the strategy gives queue ``q`` to anybody at all (MACHINE_ROOM leaves out the other rooms, RB-24)."""
+    """Whether the strategy gives queue ``q`` to any client at all (MACHINE_ROOM leaves out the other rooms, RB-24)."""
     return k.strategy != "MACHINE_ROOM" or queues_of(k)[q].broker_name == "r0@b"
 
 

@@ -1,7 +1,7 @@
-"""Shutdown: a client stops in order, and still owns its queues while others are told to take them.
+"""Shutdown: a client stops gracefully, and still owns its queues while others are notified to take them.
 
 ST-8, ST-9: ``DefaultMQPushConsumerImpl#shutdown``. Offsets are persisted before running listeners are done, and queues
-are dropped last of all: what finishes in between is never committed, and comes again.
+are dropped last of all: messages finished in between are never committed, and come again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def service_stops(s: State, c: IntLike) -> None:
 
 @shutdown.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
-    """ST-8 (1): no listener is started any more; those that run are not waited for (``shutdown``)."""
+    """ST-8 (1): no listener is started any more; running ones are not waited for (``shutdown``)."""
     s.require(working(s, c))
     s.life[c] = Life.STOPPING
     service_stops(s, c)

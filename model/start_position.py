@@ -1,8 +1,8 @@
-"""Start positions: where a window begins (RB-40 to RB-43), and what a group without a stored offset begins with.
+"""Start positions: where a window begins (RB-40 to RB-43), and where a group without a stored offset begins.
 
-A stored offset decides, whatever ``ConsumeFromWhere`` says. Where none is stored the broker may answer 0 by itself
-(OF-21), and only then the client's choice counts. The choice is made queue by queue, so a queue that is added to a
-topic later is started like one of a new group (G1).
+A stored offset decides, whatever ``ConsumeFromWhere`` says. If none is stored, the broker may answer 0 by itself
+(OF-21); only if it does not, the client's choice counts. The choice is made queue by queue, so a queue that is added to
+a topic later is started like one of a new group (G1).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ start_position.constant(
 def starts_in_steps(k: Constants) -> bool:
     """Whether asking for the offset and asking for the position of the client's choice are two steps.
 
-    In 4.9.8 the second is never asked while the head of the queue is in memory, as the broker answers 0 then.
+    In 4.9.8 the second request is never sent while the head of the queue is in memory, as the broker then answers 0.
     """
     always_zero = k.version == "4.9.8" and k.head_in_memory and not k.retentions
     return bool(k.starts == "steps" and may_be_missing(k) and not always_zero)
@@ -43,7 +43,7 @@ start_position.variable(
 
 @start_position.definition
 def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """OF-3: what QUERY_CONSUMER_OFFSET answers, or the client's own file; -1 where there is none."""
+    """OF-3: the answer of QUERY_CONSUMER_OFFSET, or the client's own file; -1 if there is none."""
     return stored_offset(s, c, q)
 
 
@@ -51,8 +51,8 @@ def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
 def answers_zero(s: State, q: IntLike) -> BoolLike:
     """OF-21: the broker answers 0 for a queue from whose head nothing has been deleted or pushed out of memory yet.
 
-    ``ConsumerManageProcessor#queryConsumerOffset``. Up to 5.0 it is enough that the head is not on disk only, which is
-    true of an empty queue as well.
+    ``ConsumerManageProcessor#queryConsumerOffset``. Up to 5.0 it is enough that the head is not only on disk, which is
+    also true of an empty queue.
     """
     if broadcasting(s.constants):
         return False
@@ -64,7 +64,7 @@ def answers_zero(s: State, q: IntLike) -> BoolLike:
 
 @start_position.definition
 def chosen_offset(s: State, q: IntLike) -> IntLike:
-    """RB-40: where ``ConsumeFromWhere`` says; the rules for the retry queue are other ones, and odd.
+    """RB-40: the position that ``ConsumeFromWhere`` selects; the rules for the retry queue differ, and are odd.
 
     ``RebalancePushImpl#computePullFromWhereWithException``.
     """
@@ -77,13 +77,15 @@ def chosen_offset(s: State, q: IntLike) -> IntLike:
 
 
 def first_offset(s: State, q: IntLike) -> IntLike:
-    """RB-41: where a window over a queue without a stored offset begins: OF-21 comes before the client's choice."""
+    """RB-41: where a window over a queue without a stored offset begins: OF-21 takes precedence over the client's
+    choice.
+    """
     return ite(answers_zero(s, q), 0, chosen_offset(s, q))
 
 
 @start_position.definition
 def start_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """RB-40: a new window starts at the stored offset, whatever ``ConsumeFromWhere`` says, if there is one."""
+    """RB-40: a new window starts at the stored offset if there is one, whatever ``ConsumeFromWhere`` says."""
     stored = queried_offset(s, c, q)
     return ite(stored != NO_OFFSET, stored, first_offset(s, q)) if may_be_missing(s.constants) else stored
 
@@ -103,7 +105,7 @@ def offset_answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
     constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
 )
 def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """The first broker address of a hash map is asked: a slave's perhaps, whose copy is old (``replicas``).
+    """The first broker address of a hash map is used: perhaps that of a slave, whose copy is old (``replicas``).
 
     apache/rocketmq commit e2a4b37785, 4.9.3.
     """

@@ -1,7 +1,7 @@
-"""Start and stop of a client instance, in order and by death.
+"""Start and stop of a client instance, graceful or by death.
 
-A client that stops in order unregisters first and drops its queues last, so for a while it still owns what others have
-been told to take (ST-9, from the order of ``DefaultMQPushConsumerImpl#shutdown``).
+A client that stops gracefully unregisters first and drops its queues last, so for a while it still owns what others
+have already been notified to take (ST-9, from the order in ``DefaultMQPushConsumerImpl#shutdown``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ start_stop.constant("crashes", 0, high=3, doc="how many consumers may die withou
 
 @start_stop.action(tells="{c} starts", when=lambda k: k.consumers > k.running)
 def start(s: State, c: Consumer) -> None:
-    """ST-1: the instance runs; it is a member of nothing until its heartbeats arrive.
+    """ST-1: the instance runs; it is not a member anywhere until its heartbeats arrive.
 
     ``DefaultMQPushConsumerImpl#start``.
     """
@@ -41,18 +41,18 @@ def stop(s: State, c: Consumer) -> None:
 
 @start_stop.definition
 def may_unregister(s: State, c: IntLike) -> BoolLike:
-    """What else comes before a stopping client unregisters: its offsets are persisted (ST-8 (2))."""
+    """What must happen before a stopping client unregisters: its offsets are persisted (ST-8 (2))."""
     return True
 
 
 @start_stop.definition
 def process_ends(s: State, c: IntLike, in_order: bool) -> None:
-    """What else is gone with the process of ``c``, which stopped ``in_order`` or died."""
+    """What else is lost with the process of ``c``, which stopped ``in_order`` or died."""
 
 
 @start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
 def unregister(s: State, c: Consumer, b: Broker) -> None:
-    """ST-6 (a): UNREGISTER_CLIENT removes the channel and tells the rest.
+    """ST-6 (a): UNREGISTER_CLIENT removes the channel and notifies the others.
 
     ``ClientManageProcessor#unregisterClient``, ``ConsumerManager#unregisterConsumer``.
     """
@@ -74,7 +74,7 @@ def end_stop(s: State, c: Consumer) -> None:
 
 @start_stop.action(budget="crashes", tells="{c} dies")
 def die(s: State, c: Consumer) -> None:
-    """The process ends without a word; every broker goes on listing it, and its locks stay."""
+    """The process ends without warning; every broker still lists it, and its locks stay."""
     s.require(alive(s, c))
     _vanish(s, c, in_order=False)
 

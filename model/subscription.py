@@ -1,4 +1,4 @@
-"""Subscriptions: which clients consume the topic. A member that does not is counted all the same (EN-2)."""
+"""Subscriptions: which clients consume the topic. A member that does not is counted as a member all the same (EN-2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ subscription.constant("unsubscribes", 0, high=2, doc="how many running consumers
 
 
 def subscribed_at_start(k: Constants, c: IntLike) -> bool:
-    """Whether ``c`` subscribes the topic in the initial state."""
+    """Whether ``c`` subscribes to the topic in the initial state."""
     return not (k.unsubscribed and c == k.consumers - 1)
 
 
@@ -33,7 +33,7 @@ def subscribes(s: State, c: IntLike) -> BoolLike:
 
 @subscription.action(budget="unsubscribes", tells="{c} unsubscribes the topic")
 def unsubscribe(s: State, c: Consumer) -> None:
-    """The topic leaves the client's own table; the broker goes on counting the member.
+    """The topic leaves the client's own table; the broker still counts the member.
 
     ``DefaultMQPushConsumerImpl#unsubscribe``.
     """

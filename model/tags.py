@@ -1,8 +1,8 @@
-"""Tags and expressions: which messages a member asks for, and which of them the broker takes for those.
+"""Tags and expressions: which messages a member asks for, and which ones the broker takes them to be.
 
-The broker compares hash codes (FI-1: ``ExpressionMessageFilter``), the client compares the words once more
-(``PullAPIWrapper#processPullResult``). ``Aa`` and ``BB`` have one hash code in Java, so a member that asks for ``Aa``
-gets ``BB`` over the wire and drops it. Retry queues are subscribed with ``*`` (EN-10, FI-6).
+The broker compares hash codes (FI-1: ``ExpressionMessageFilter``); the client compares the tags themselves
+(``PullAPIWrapper#processPullResult``). ``Aa`` and ``BB`` have the same hash code in Java, so a member that asks for
+``Aa`` gets ``BB`` over the wire, and drops it. Retry queues are subscribed to with ``*`` (EN-10, FI-6).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
 
 
 class Tag(IntEnum):
-    """The word that a producer gave a message; 2112 is the hash code of both ``Aa`` and ``BB``."""
+    """The tag that a producer gave a message; 2112 is the hash code of both ``Aa`` and ``BB``."""
 
     Aa = 0
     BB = 1
@@ -72,7 +72,7 @@ def hash_code(tag: Tag) -> Tag:
 
 
 def asked_for(k: Constants, edition: Edition) -> frozenset[Tag]:
-    """The tags that members with this edition of the expression subscribe."""
+    """The tags to which members with this edition of the expression subscribe."""
     named = {Edition.USUAL: k.expression, Edition.OTHER: k.other_expression, Edition.NEXT: k.next_expression}
     return EXPRESSIONS[k.expression if named[edition] == "same" else str(named[edition])]
 
@@ -86,7 +86,7 @@ def _tagged(s: State, q: IntLike, m: IntLike, chosen: frozenset[Tag]) -> BoolLik
 
 
 def edition_asks(s: State, edition: IntLike, q: IntLike, m: IntLike, *, by_hash: bool = False) -> BoolLike:
-    """Whether the expression in this ``edition`` asks for ``m``, as the client reads it or by hash code."""
+    """Whether the expression in this ``edition`` asks for ``m``, as the client compares tags or by hash code."""
 
     def wanted(item: Edition) -> BoolLike:
         words = asked_for(s.constants, item)

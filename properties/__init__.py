@@ -1,1 +1,1 @@
-"""What must hold of the machine: one declaration a property."""
+"""What must hold of the machine: one declaration for each property."""

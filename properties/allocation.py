@@ -1,7 +1,8 @@
-"""What allocation strategies promise when all clients of a group see the same: theorems for any number of anything.
+"""What allocation strategies promise if all clients of a group see the same: theorems for any numbers of queues and
+clients.
 
 Each group of theorems is made by a function of the rule it is about, so that the same statements can be tried on
-another rule: a mutated one, or one of a user's own.
+another rule: a mutated one, or a user's own.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ Numbering = Callable[[IntLike], IntLike]
 
 @dataclass(frozen=True)
 class Shares:
-    """A strategy that divides positions, and what a proof wants to know about it.
+    """A strategy that divides positions, and the formulas that a proof about it needs.
 
     Attributes:
-        name: name of the strategy, as the ids of its theorems begin.
+        name: name of the strategy, with which the ids of its theorems begin.
         rule: id of the rule of RocketMQ.
         owns: ``(queue, index, queues, consumers)`` → whether the consumer at that index gets the queue.
         owner: ``(queue, queues, consumers)`` → index of the consumer that gets it.
         count: ``(index, queues, consumers)`` → number of queues it gets.
-        nth: ``(number, index, queues, consumers)`` → the queue of that number in its share, counted from 0.
+        nth: ``(number, index, queues, consumers)`` → the queue with that number in its share, counted from 0.
         number: ``(queue, index, queues, consumers)`` → the number of a queue in its share.
     """
 
@@ -111,7 +112,7 @@ def partition(shares: Shares) -> Theorem:
 
 
 def owner(shares: Shares) -> Theorem:
-    """The formula read backwards is right, and queues that are not there go to nobody."""
+    """The inverse formula is right, and queues that do not exist go to nobody."""
     return Theorem(
         id=f"{shares.name}-owner",
         statement="A queue goes to the consumer that the formula for its owner names; one that is not there to nobody.",
@@ -151,7 +152,7 @@ def share_size(shares: Shares) -> Theorem:
 
 
 def balanced(shares: Shares) -> Theorem:
-    """No consumer gets two queues more than another; with no more queues than consumers, none gets two (U2)."""
+    """Shares differ by one queue at most; if there are no more queues than consumers, no consumer gets two (U2)."""
 
     def claim(first: IntLike, second: IntLike, queues: IntLike, consumers: IntLike) -> BoolLike:
         more, less = (_size(shares, index, queues, consumers) for index in (first, second))
@@ -177,7 +178,7 @@ def balanced(shares: Shares) -> Theorem:
 
 
 def contiguous(shares: Shares) -> Theorem:
-    """A share has no gap: what lies between two queues of a consumer is its own too (U2)."""
+    """A share has no gap: every queue between two queues of a consumer is its own too (U2)."""
 
     def claim(
         first: IntLike, queue: IntLike, last: IntLike, index: IntLike, queues: IntLike, consumers: IntLike
@@ -358,7 +359,7 @@ ALLOCATION_THEOREMS: tuple[Theorem, ...] = (
     config_partition(),
     nearby_partition(),
 )
-"""What holds of AVG, AVG_BY_CIRCLE, MACHINE_ROOM, CONFIG and MACHINE_ROOM_NEARBY; all are expected to be proven."""
+"""What holds for AVG, AVG_BY_CIRCLE, MACHINE_ROOM, CONFIG and MACHINE_ROOM_NEARBY; all are expected to be proven."""
 
 
 def crowd(queues: int, consumers: int) -> str:

@@ -1,6 +1,6 @@
-"""What exactly holds when the clients of a group do not allocate from the same input: theorems.
+"""What exactly holds if the clients of a group do not allocate from the same input: theorems.
 
-The claims that are false as they stand are here too, and in ``unequal_views`` those that need whole groups.
+Claims that are false as stated are here too; those that need whole groups are in ``unequal_views``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = [
     "own_id_absent",
 ]
 
-# A strategy that divides by position has one owner for each position; that AVG, AVG_BY_CIRCLE and MACHINE_ROOM (among
-# its eligible queues) are such is what their partition theorems say.
+# A strategy that divides by position has one owner for each position. The partition theorems of AVG, AVG_BY_CIRCLE and
+# MACHINE_ROOM (among its eligible queues) say that these are such strategies.
 _ANY_STRATEGY = "any strategy that divides by position, such as AVG, AVG_BY_CIRCLE, MACHINE_ROOM, whatever the numbers"
 _BY_POSITION = ("RB-21", "RB-22", "RB-24")
 
 
 def any_common_order() -> Theorem:
-    """Lists need not be sorted, they need to be in one order for all clients: then it is the order that is divided."""
+    """Lists need not be sorted, but all clients need the same order: positions in that order are divided."""
 
     def numbered(consumers: IntLike, there: Numbering, back: Numbering) -> BoolLike:
         return forall(0, consumers, lambda c: all_of(0 <= there(c), there(c) < consumers, same(back(there(c)), c)))
@@ -90,7 +90,7 @@ def duplicate_id() -> Theorem:
 
 
 def own_id_absent() -> Theorem:
-    """A client that does not see itself drops all its queues, and those and no others have no owner (RB-20)."""
+    """A client that does not see itself drops all its queues; exactly these queues then have no owner (RB-20)."""
 
     def takes(client: IntLike, owner: IntLike, missing: IntLike) -> BoolLike:
         return all_of(not_(same(client, missing)), same(client, owner))
@@ -118,7 +118,7 @@ def own_id_absent() -> Theorem:
 
 
 def averagely_and_circle_agree() -> Theorem:
-    """AVG and AVG_BY_CIRCLE may be mixed only where they say the same."""
+    """AVG and AVG_BY_CIRCLE may be mixed only if they give the same answer."""
 
     def claim(queue: IntLike, index: IntLike, queues: IntLike, consumers: IntLike) -> BoolLike:
         def equal(queue: IntLike, index: IntLike) -> BoolLike:
@@ -139,7 +139,7 @@ def averagely_and_circle_agree() -> Theorem:
 
 
 def share_starts_in_the_list() -> Theorem:
-    """RB-21: where unsigned arithmetic goes wrong (A14): a start behind the list."""
+    """RB-21: the place where unsigned arithmetic goes wrong (A14): a start behind the list."""
     return Theorem(
         id="averagely-start-in-the-list",
         statement="Naive: with AVG the share of no client starts behind the end of the list, also an empty one.",
@@ -159,7 +159,7 @@ INPUT_THEOREMS: tuple[Theorem, ...] = (
     own_id_absent(),
     averagely_and_circle_agree(),
 )
-"""What exactly holds when inputs are wrong; all are expected to be proven."""
+"""What exactly holds if inputs are wrong; all are expected to be proven."""
 
 
 NAIVE_THEOREMS: tuple[Theorem, ...] = (
@@ -185,4 +185,4 @@ NAIVE_THEOREMS: tuple[Theorem, ...] = (
         rules=("RB-23",),
     ),
 )
-"""Popular claims that are false as they stand; all are expected to be VIOLATED."""
+"""Popular claims that are false as stated; all are expected to be VIOLATED."""

@@ -27,13 +27,13 @@ def overlap(s: State) -> BoolLike:
 
 
 def gap(s: State) -> BoolLike:
-    """Some readable queue that the strategy gives to anybody has no owner."""
+    """Some readable queue that the strategy gives to some client has no owner."""
     return s.exists(Queue, lambda q: all_of(_must_be_owned(s, q), owners(s, q) == 0))
 
 
 def _must_be_owned(s: State, q: int) -> BoolLike:
     k = s.constants
-    if k.strategy == "CONFIG":  # the configured lists partition the queues among the consumers that are configured
+    if k.strategy == "CONFIG":  # The configured lists partition the queues among the configured consumers.
         return all_of(q < readable_queues(s), alive(s, q % k.consumers))
     return all_of(q < readable_queues(s), eligible(k, q))
 
@@ -44,7 +44,7 @@ def _works_on(s: State, c: Consumer, q: IntLike) -> BoolLike:
 
 
 def _owns_its_share(s: State, c: Consumer) -> BoolLike:
-    # Where a lock was refused, or a queue is being repaired, a part of the share is missing for a while.
+    # If a lock was refused, or a queue is being repaired, a part of the share is missing for a while.
     exactly = not (s.orderly or s.repairs)
 
     def as_divided(q: IntLike) -> BoolLike:
@@ -211,7 +211,7 @@ EVERYTHING: dict[str, int | str] = {
     "broker_restarts": 1,
     "cuts": 1,
 }
-# No consumer runs at first, so that the initial owners need no formula of the number of queues.
+# No consumer runs initially, so that the initial owners need no formula of the number of queues.
 ANY_QUEUES: dict[str, int | str] = {
     "consumers": 3,
     "running": 0,
@@ -231,7 +231,7 @@ FINE: dict[str, int | str] = {
     "steps": "fine",
 }
 
-# All ways to an overlap or a gap, each in a configuration where nothing else can happen.
+# All ways to an overlap or a gap, each in a configuration in which nothing else can happen.
 _ROWS: tuple[tuple[Property, dict[str, int | str]], ...] = (
     (
         _witness("join-overlap", "A new member takes queues before their old owner drops them.", "overlap", "RB-30"),

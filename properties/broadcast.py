@@ -1,4 +1,4 @@
-"""What may be relied on in broadcasting, and what may not (guarantee G8)."""
+"""What can be relied on in broadcasting, and what cannot (guarantee G8)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _passed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _owed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether ``m`` was not stored before ``c`` started for the first time."""
+    """Whether ``m`` was stored after ``c`` started for the first time."""
     return s.first_start[c, q] <= m if s.group != "known" else True
 
 
@@ -202,7 +202,7 @@ def _to_be_sent_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _expired(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the listener of ``c`` still runs with ``m``, which is no longer in the window."""
+    """Whether the listener of ``c`` is still running with ``m``, which is no longer in the window."""
     return all_of(s.owns[c, q], s.orphan[c, q, m] == Orphan.RUNNING, not_(held(s, c, q, m)))
 
 

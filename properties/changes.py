@@ -1,4 +1,4 @@
-"""What changed in the last step, where a machine remembers what was before it (``watch_changes``)."""
+"""What changed in the last step, if a machine remembers the state before it (``watch_changes``)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..model.tags import filtered
 
 
 def fine(s: State) -> bool:
-    """Whether a request is under way for a while."""
+    """Whether a request can be under way for a while (``pulls=fine``)."""
     return bool(s.pulls == "fine")
 
 
 def stays(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether a window was there before the last step, and still is."""
+    """Whether a window existed before the last step, and still exists."""
     return all_of(s.was_owns[c, q], s.owns[c, q])
 
 
@@ -32,17 +32,17 @@ def works(s: State, c: IntLike) -> BoolLike:
 
 
 def lives(s: State, c: IntLike) -> BoolLike:
-    """Whether the process of a client was there before the last step, and still is."""
+    """Whether the process of a client existed before the last step, and still exists."""
     return all_of(s.was_life[c] != Life.GONE, s.life[c] != Life.GONE)
 
 
 def noted(s: State, q: IntLike) -> BoolLike:
-    """Whether the broker had a reset for ``q`` that no client knew of."""
+    """Whether the broker had noted a reset for ``q`` of which no client knew."""
     return s.was_reset_noted[q] if s.resets and s.version == "5.3.3" else False
 
 
 def mark(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """The lowest message of a window, or the offset after the last that was put into it."""
+    """The lowest message of a window, or the offset after the last one that was put into it."""
     last = s.put_end[c, q] if filtered(s.constants) else s.next_offset[c, q]
     return s.least(Message, lambda m: held(s, c, q, m), default=last)
 
@@ -53,10 +53,10 @@ def empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def was_stored(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """What was stored about ``q`` before the last step, where ``c`` reads it."""
+    """What was stored about ``q`` before the last step, in the store that ``c`` reads."""
     return s.was_file[c, q] if broadcasting(s.constants) else s.was_committed[q]
 
 
 def in_two_steps(s: State) -> bool:
-    """Whether something may come between setting a corrected offset and removing the queue (4.9.8)."""
+    """Whether other actions may come between setting a corrected offset and removing the queue (4.9.8)."""
     return bool(s.version == "4.9.8" and s.held_updates)

@@ -16,9 +16,9 @@ class Claim:
 
     Attributes:
         property: what is claimed.
-        machine: the machine it is claimed of.
-        constants: the configuration, as far as it differs from the defaults.
-        expected: HOLDS, or VIOLATED for an expected finding: a popular belief that is false as it stands.
+        machine: the machine about which it is claimed.
+        constants: where the configuration differs from the defaults.
+        expected: HOLDS, or VIOLATED for an expected finding: a popular belief that is false as stated.
         lesson: what a user learns from it, one sentence.
         lemmas: what a proof may prove along with it; other engines do not need them.
     """
@@ -32,13 +32,15 @@ class Claim:
 
 
 def claim_about(machine: Machine, property: Property, constants: Mapping[str, int | str], lesson: str = "") -> Claim:
-    """The claim that ``property`` holds; with a ``lesson``, that it is a popular belief and does not."""
+    """The claim that ``property`` holds; with a ``lesson``, the claim that it is a popular belief, and does not
+    hold.
+    """
     expected = Verdict.VIOLATED if lesson else Verdict.HOLDS
     return Claim(property=property, machine=machine, constants=constants, expected=expected, lesson=lesson)
 
 
 def claims_of(machine: Machine, asked: Iterable[tuple[Mapping[str, int | str], Iterable[Property]]]) -> Iterator[Claim]:
-    """The claims that properties hold of a machine, each in the configuration that it is listed with."""
+    """The claims that properties hold for a machine, each in the configuration that is listed with it."""
     for constants, properties in asked:
         for property in properties:
             yield claim_about(machine, property, constants)
@@ -46,10 +48,11 @@ def claims_of(machine: Machine, asked: Iterable[tuple[Mapping[str, int | str], I
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """The claim that each action of a machine happens in one of the configurations: no green without a witness.
+    """The claim that each action of a machine happens in one of the configurations, so that nothing holds for lack of
+    runs.
 
     Attributes:
-        machine: whose actions are meant.
+        machine: the machine with these actions.
         configurations: where they may happen, as constants.
     """
 

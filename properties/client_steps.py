@@ -1,4 +1,4 @@
-"""What a single step may do to a client as a whole: its life, its pauses, and the subscription it announces."""
+"""What a single step may do to a client as a whole: its life, its pauses, and the subscription that it announces."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What the ring of CONSISTENT_HASH promises, whatever the hash function: theorems about any ring.
 
-Two views of a ring. As the client keeps it: nodes sorted by hash, each at one place (``hash_of``). As a set of members,
-each with nodes anywhere (``node``): of two nodes with one hash the one of the later client stays on the ring, because
-clients are added in sorted order and a later node replaces an earlier one.
+A ring is described in two ways. As the client keeps it: nodes sorted by hash, each at one place (``hash_of``). As a set
+of members, each with nodes anywhere (``node``): of two nodes with the same hash, that of the later client stays on the
+ring, because clients are added in sorted order and a later node replaces an earlier one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _COVERS = "every number of consumers and virtual nodes, and any hash function"
 
 
 def ring_is_never_missed(slot: Slot = ring_slot, precedes: Precedes = ring_precedes) -> Theorem:
-    """A ring with a node has one for every queue: the slot looked up exists, and it is the first from the queue on."""
+    """A ring with at least one node has one for every queue: the slot that is looked up exists, and is the first from
+    the queue on.
+    """
 
     def given(
         nodes: IntLike, before: IntLike, point: IntLike, other: IntLike, hash_of: Callable[[IntLike], IntLike]
@@ -79,7 +81,9 @@ def ring_owner_is_one(precedes: Precedes = ring_precedes) -> Theorem:
 
 
 def ring_joiner_only_takes(precedes: Precedes = ring_precedes) -> Theorem:
-    """A joining member takes queues and moves none between others; read backwards: a leaving one gives its own (U3)."""
+    """A joining member only takes queues, and moves none between others; conversely, a leaving one only gives up its
+    own (U3).
+    """
 
     def given(
         first: IntLike,
@@ -130,7 +134,9 @@ def _owner(
     consumers: IntLike,
     places: IntLike,
 ) -> BoolLike:
-    """Whether ``client`` owns a queue at ``point`` by its node at ``hash``: met first, of equals the latest."""
+    """Whether ``client`` owns a queue at ``point`` by its node at ``hash``: the first node met; among equal ones the
+    latest.
+    """
 
     def beaten(other: IntLike, place: IntLike) -> BoolLike:
         tie = all_of(same(place, hash), other <= client)
@@ -169,4 +175,4 @@ def _tell_owners(
 
 
 RING_THEOREMS: tuple[Theorem, ...] = (ring_is_never_missed(), ring_owner_is_one(), ring_joiner_only_takes())
-"""What holds of CONSISTENT_HASH; all are expected to be proven."""
+"""What holds for CONSISTENT_HASH; all are expected to be proven."""

@@ -88,7 +88,7 @@ AS_IT_IS = _of_copies(
 
 
 def _arrives(s: State) -> BoolLike:
-    """The retry queue grows by what is delivered."""
+    """The retry queue grows by the messages that are delivered."""
     retry = s.queues - 1
 
     def new(k: IntLike) -> BoolLike:

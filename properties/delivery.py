@@ -1,4 +1,4 @@
-"""What may be relied on about the delivery of messages, and what may not (guarantees G2 and G3)."""
+"""What can be relied on about the delivery of messages, and what cannot (guarantees G2 and G3)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ AT_LEAST_ONCE = Property(
 
 
 def _passed_over(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether ``m`` is below the committed offset, or an open window has neither it nor will pull it."""
+    """Whether ``m`` is below the committed offset, or an open window neither has it nor will pull it."""
 
     def lost_on(c: IntLike) -> BoolLike:
         return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
@@ -192,7 +192,7 @@ def _listeners(s: State, q: IntLike, m: IntLike) -> IntLike:
 
 
 def _caused(cause: Cause, statement: str, *rules: str) -> Property:
-    """The witness that a message is delivered a second time for ``cause``."""
+    """The witness that a message can be delivered a second time because of ``cause``."""
     return Property(
         id=f"again-{cause.name.lower().replace('_', '-')}",
         statement=statement,
@@ -274,7 +274,7 @@ def claims() -> Iterator[Claim]:
     )
     for constants in (FAULTS, STOPS, BATCHES, PULLS, {**QUIET, "messages": 1, "moves": 1, "held_updates": 1}):
         yield _claim(HANDLED_WAS_HAD, constants)
-    # Where a log has lost its tail another message comes at the same offset, and must be delivered itself.
+    # If a log has lost its tail, another message comes at the same offset, and must itself be delivered.
     yield _claim(HANDLED_WAS_HAD, {"messages": 1, "arriving": 1, "consumers": 1, "truncations": 1, "causes": 1})
     yield _claim(FAILED_BEFORE, FAULTS)
     yield _claim(FAILED_BEFORE, BATCHES)

@@ -1,6 +1,6 @@
-"""What has begun comes to its end: a stop, an update of an offset that was held up, the lock of a dead client.
+"""Whatever has begun comes to its end: a stop, a delayed update of an offset, the lock of a dead client.
 
-Messages are handled whether or not these end, so an end that never comes is noticed here only.
+Messages are handled whether or not these end, so an end that never comes is noticed only here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, "mode": "broadcasting", "leaves": 1}, (STOP_ENDS,)),
         ({**_ALONE, "messages": 2, "held_updates": 1}, (UPDATED_AT_LAST,)),
         ({**_ALONE, "version": "4.9.8", "resets": 2}, (RESET_AFTERWARDS,)),
-        # A queue that is new holds its first message in memory: the broker answers 0 (OF-21).
+        # A new queue holds its first message in memory: the broker answers 0 (OF-21).
         (
             {**_ALONE, "queues": 2, "group": "scaled", "arriving": 1, "head_in_memory": 1, "starts": "steps"},
             (TAKEN,),

@@ -1,7 +1,8 @@
-"""What strategies do for a group whose clients all see the same: claims about each as clients call it.
+"""What strategies do for a group whose clients all see the same: claims about each strategy as clients call it.
 
 The rules behind AVG, AVG_BY_CIRCLE and MACHINE_ROOM are proven for every size (``allocation``). Here the strategies
-themselves are asked, with lists of queues and ids, and held against the words of RocketMQ's documents, written anew.
+themselves are called with lists of queues and ids, and compared with a new implementation of what RocketMQ's documents
+say.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ _BROKERS = ("r0@b", "r0@b@c", "b", "r0@b@", "r1@b", "r0@")
 def all_alike(
     strategy: Strategy, queues_of: Callable[[int], tuple[MessageQueue, ...]] = topic
 ) -> Callable[[int, int], Iterator[Division]]:
-    """Groups in which every client sees all queues and all ids, sorted; a new one may not be among the ids yet."""
+    """Groups in which every client sees all queues and all ids, sorted; a new client may still be missing from the
+    ids.
+    """
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
         offered, ids = queues_of(queues), client_ids(consumers)
@@ -44,18 +47,22 @@ def all_alike(
 
 
 def named_in_many_ways(queues: int) -> tuple[MessageQueue, ...]:
-    """The queues of a topic, each on a broker of its own; some names have a room and some only look as if."""
+    """The queues of a topic, each on its own broker; some broker names have a room, and some only look as if they
+    had.
+    """
     return tuple(sorted(MessageQueue("TopicTest", name, 0) for name in _BROKERS[:queues]))
 
 
 def in_rooms(queues: int) -> tuple[MessageQueue, ...]:
-    """The queues of a topic on a broker in each room by turns, sorted as RocketMQ sorts them."""
+    """The queues of a topic on brokers in alternating rooms, sorted as RocketMQ sorts them."""
     found = (MessageQueue("TopicTest", f"{_ROOMS[number % 2]}@broker", number // 2) for number in range(queues))
     return tuple(sorted(found))
 
 
 def with_near_nodes(strategy: Strategy) -> Callable[[int, int], Iterator[Division]]:
-    """Two clients, a node of each of which have the same first three bytes as their hash, or all four."""
+    """Two clients, each with a node such that the hashes of the two nodes share their first three bytes, or all
+    four.
+    """
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
         for ids in _NEAR_NODES if consumers == 2 else ():
@@ -65,7 +72,7 @@ def with_near_nodes(strategy: Strategy) -> Callable[[int, int], Iterator[Divisio
 
 
 def _unlike(expected: Callable[[View], list[MessageQueue]]) -> Callable[[Division], str]:
-    """What clients take that is not what is expected of them."""
+    """The differences between what clients take and what they are expected to take."""
 
     def wrong(division: Division) -> str:
         return "; ".join(
@@ -78,7 +85,7 @@ def _unlike(expected: Callable[[View], list[MessageQueue]]) -> Callable[[Divisio
 
 
 def _neighbours(view: View) -> list[MessageQueue]:
-    """AVG: cut the sorted queues into pieces one after the other; the first pieces take what does not divide evenly."""
+    """AVG: cut the sorted queues into consecutive pieces; the first pieces get the remainder of the division."""
     even, more = divmod(len(view.queues), len(view.ids))
     rest = list(view.queues)
     for place, own in enumerate(view.ids):
@@ -98,7 +105,7 @@ def _room(queue: MessageQueue) -> str:
 
 
 def _in_first_room(view: View) -> list[MessageQueue]:
-    """MACHINE_ROOM: an even share of the room's queues one after the other, then one each of what is left."""
+    """MACHINE_ROOM: consecutive even shares of the room's queues, then one queue each of the rest."""
     queues = [queue for queue in view.queues if re.fullmatch(rf"{_ROOMS[0]}@[^@]+@*", queue.broker_name)]
     even, place = len(queues) // len(view.ids), view.ids.index(view.own_id)
     left = queues[even * len(view.ids) :]
@@ -122,7 +129,9 @@ def _room_of_client(own: str) -> str:
 
 
 def _next_on_the_ring(view: View) -> list[MessageQueue]:
-    """CONSISTENT_HASH: the node at or after the queue's place, or the lowest; ids that come again add nodes."""
+    """CONSISTENT_HASH: the node at or after the queue's place, or else the lowest; an id that occurs again adds
+    nodes.
+    """
     ring: dict[str, str] = {}
     for own in view.ids:
         first = list(ring.values()).count(own)
@@ -135,7 +144,7 @@ def _next_on_the_ring(view: View) -> list[MessageQueue]:
 
 
 def _place(key: str) -> str:
-    """The first four bytes of the MD5, as hexadecimal digits, which sort as the numbers do."""
+    """The first four bytes of the MD5, as hexadecimal digits, which sort like the numbers."""
     return hashlib.md5(key.encode(), usedforsecurity=False).hexdigest()[:8]
 
 

@@ -1,4 +1,4 @@
-"""Properties of the example machines, with the verdicts that every engine must arrive at."""
+"""Properties of the example machines, with the verdicts that every engine must reach."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Claim:
     """What is known about one property in one configuration of an example.
 
     Attributes:
-        steps: length of the shortest counterexample (ALWAYS) or witness (SOMETIMES), where there is one.
+        steps: length of the shortest counterexample (ALWAYS) or witness (SOMETIMES), if there is one.
     """
 
     property: Property
@@ -170,8 +170,8 @@ class Expected:
         return tuple(claim.property for claim in self.claims)
 
 
-# Each line: configuration → violated ALWAYS properties and reached SOMETIMES properties, with the steps it takes. An
-# ALWAYS property that is not named holds, a SOMETIMES property that is not named is violated (nothing reaches it).
+# Each line: configuration → violated ALWAYS properties and reached SOMETIMES properties, with the number of steps. An
+# ALWAYS property that is not named holds; a SOMETIMES property that is not named is violated (nothing reaches it).
 _REACHED: Mapping[str, Mapping[str, int]] = {
     "two_phase_commit/one": {"committed": 4, "aborted": 1},
     "two_phase_commit/two": {"committed": 7, "aborted": 2},

@@ -1,4 +1,4 @@
-"""What a single step may do to the offset file of a broadcasting client, and to the copy of it."""
+"""What a single step may do to the offset file of a broadcasting client, and to its backup copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be relied on when members subscribe tags, and what may not (FI-1 to FI-4, G2-7)."""
+"""What can be relied on if members subscribe to tags, and what cannot (FI-1 to FI-4, G2-7)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _wanted(s: State, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _at_the_end(s: State, q: IntLike) -> BoolLike:
-    """Whether all that is stored about ``q`` says that nothing is left in it."""
+    """Whether everything that is stored about ``q`` says that nothing is left in it."""
     if keeps_files(s.constants):
         return s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, read_entry(s, c, q) == end(s, q)))
     return s.committed[q] == end(s, q)
@@ -100,7 +100,7 @@ def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _pulled_only(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether a window has passed the first message, and nothing else, and holds none."""
+    """Whether a window has passed the first message, and nothing else, and is empty."""
     empty = s.forall(Message, lambda m: not_(held(s, c, q, m)))
     return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)
 
@@ -137,7 +137,7 @@ PUT_BEHIND = Property(
     rules=("PQ-1", "FI-3"),
 )
 LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED, PUT_BEHIND)
-"""What windows know of filtered queues: together they are preserved by every action."""
+"""Invariants of windows over filtered queues: together they are preserved by every action."""
 
 GONE_UNANNOUNCED = Property(
     id="gone-client-announces-nothing",

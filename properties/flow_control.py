@@ -1,4 +1,4 @@
-"""What limits of cached messages promise: by bytes, and for a topic that several queues share."""
+"""What limits on cached messages promise: limits by bytes, and limits for a topic that several queues share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _held_at_last_pull(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike
 
 
 def _mib_at_last_pull(s: State, c: IntLike, q: IntLike) -> IntLike:
-    """Of what the window had at its last pull, and has still, the whole MiB."""
+    """The whole MiB of those messages that the window had at its last pull and still has."""
     large = ite(_held_at_last_pull(s, c, q, 0), s.large, 0) if s.large else 0
     small = s.count(Message, lambda m: all_of(_held_at_last_pull(s, c, q, m), m > 0 if s.large else True))
     return whole_mib(large, small, s.per_mib)
@@ -36,7 +36,7 @@ def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
 
 
 def _where(limit: str, holds: Callable[[State], BoolLike]) -> Callable[[State], BoolLike]:
-    """What ``holds`` says where there is such a limit; a limit of 0 is none, and kept by everything."""
+    """What ``holds`` says if there is such a limit; a limit of 0 means none, and always counts as kept."""
     return lambda s: holds(s) if s.constants[limit] else True
 
 
@@ -130,7 +130,7 @@ TOPIC_SIZE_DIVIDED = Property(
 
 
 def topic_limit_kept(*, at_least_one_each: bool) -> Theorem:
-    """Whether the parts of a limit are together no more than it."""
+    """Whether the parts of a limit together do not exceed it."""
     return Theorem(
         id="topic-limit-shared" if at_least_one_each else "topic-limit-never-exceeded",
         statement="The parts of a topic's limit that the queues of a client get are together no more than the limit.",
@@ -146,7 +146,7 @@ def topic_limit_kept(*, at_least_one_each: bool) -> Theorem:
 
 
 def nothing_given_away() -> Theorem:
-    """No queue is left without a part, and no part could be larger."""
+    """No queue is without a part, and no part could be larger."""
     return Theorem(
         id="topic-limit-used-up",
         statement="Each queue may have one message at least, and one more for each queue would exceed the limit.",
@@ -178,7 +178,7 @@ def size_is_cut_off() -> Theorem:
 
 
 FLOW_THEOREMS: tuple[Theorem, ...] = (topic_limit_kept(at_least_one_each=True), nothing_given_away(), size_is_cut_off())
-"""What holds of limits, whatever they are."""
+"""What holds for limits, whatever they are."""
 
 NAIVE_FLOW_THEOREMS: tuple[Theorem, ...] = (topic_limit_kept(at_least_one_each=False),)
 """A limit that is smaller than the number of queues is exceeded."""
@@ -193,12 +193,14 @@ _claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:
-    """All claims about limits by bytes and by topic; those by messages and span stand with the other settings."""
+    """All claims about limits by bytes and by topic; those by number and span of messages are among the other
+    settings.
+    """
     for constants in (SIZES, {**SIZES, "messages": 5, "pull_batch": 2}, LARGE):
         yield _claim(SIZE_KEPT, constants)
     yield _claim(SIZE_REACHED, SIZES)
     yield _claim(LARGE_ALONE, LARGE)
-    # A message above the limit is no obstacle to itself: the limit is asked before a pull.
+    # A message above the limit does not block itself: the limit is checked before a pull.
     for constants in (SIZES, LARGE, {**LARGE, "size_threshold": 1, "large": 5}):
         yield _claim(PROGRESS, constants)
     for property in (TOPIC_DIVIDED, TOPIC_REACHED, AT_LEAST_ONCE):

@@ -1,4 +1,4 @@
-"""Long polling: why pulling is prompt, what makes it less so, and what queues that share a thread do to each other."""
+"""Long polling: why pulling is prompt, what makes it less so, and how queues that share a thread affect each other."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ _HANDS = {
     Request.FILTERED: (Request.WAITING,),
     Request.NOTHING: (Request.WAITING,),
 }
-"""Who may have a request next."""
+"""Who may hold a request next."""
 
 
 def _handed_on(s: State, q: IntLike) -> BoolLike:

@@ -1,7 +1,7 @@
 """What a single step may do to a group: its members, their views, their queues.
 
-A group comes to rest whether or not steps are these, so a mutant that adds a step between two states that are possible
-anyway is noticed here only.
+A group comes to rest whether or not its steps obey these claims, so a mutant that adds a step between two states that
+are possible anyway is noticed only here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What may be relied on about messages and offsets when queues change hands as real members make them.
+"""What can be relied on about messages and offsets if queues change hands because of real members.
 
-``consumption`` lets clients take and drop queues as they please, so whatever never happens there never happens here
-(``refinements``). That things do happen some time, and that a stop and a cut have the effects that they have, is
-claimed here.
+``consumption`` lets clients take and drop queues at any time, so whatever never happens there never happens here
+(``refinements``). The claims here are that things do happen eventually, and that a stop and a cut have the effects that
+they should.
 """
 
 from __future__ import annotations

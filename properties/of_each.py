@@ -1,4 +1,4 @@
-"""Properties of each client, queue or the like: one text, asked of every one of them, or of some."""
+"""Properties of each client, queue or the like: one text, evaluated for every one of them, or for some."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .property import Kind, Property
 
 
 class Maker(Protocol):
-    """Makes a property: ``holds`` is asked with the state and an element of each domain."""
+    """Makes a property: ``holds`` is called with the state and an element of each domain."""
 
     def __call__(self, name: str, statement: str, holds: Callable[..., BoolLike], *rules: str) -> Property:
-        """The property of this name."""
+        """The property with this name."""
         ...
 
 

@@ -1,6 +1,6 @@
-"""Offsets, claim by claim: what takes them back, past a message, to a wrong start, and what undoes a reset.
+"""Offsets, claim by claim: what moves them back, past a message, or to a wrong start, and what undoes a reset.
 
-Each way in which a claim about offsets is false is a row of its own, and where that way is closed the claim holds.
+Each way in which a claim about offsets is false is a row of its own; with that way closed, the claim holds.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def claims() -> Iterator[Claim]:
 
 
 def _back_claims() -> Iterator[Claim]:
-    """G7: what takes an offset back; each way is a witness, and none other is left."""
+    """G7: what moves an offset back; each way is a witness, and there is no other."""
     yield _claim(NEVER_BACK, ONE_OWNER)
     yield _claim(NEVER_BACK, {**ALONE, "moves": 1, "held_updates": 1})
     for witness, constants, lesson in _BACK:
@@ -265,7 +265,7 @@ def _start_claims() -> Iterator[Claim]:
     for property in (OFFSET_SAFE, PROGRESS):
         yield _claim(property, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps"})
     yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps", "version": "4.9.8"})
-    # The other queue has an offset, and nobody asks there what to do without one.
+    # The other queue has an offset, so nobody asks there what to do without one.
     yield _claim(
         NEVER_BACK, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps", "moves": 1, "watch_offsets": 1}
     )
@@ -335,7 +335,7 @@ def _reset_claims() -> Iterator[Claim]:
 
 
 def _progress_claims() -> Iterator[Claim]:
-    """G10, U4: windows that pull, and what keeps them from it."""
+    """G10, U4: windows that pull, and what keeps them from pulling."""
     yield _claim(COUNTED, COUNTERS)
     yield _claim(ONE_PULL, COUNTERS)
     yield _claim(ONE_PULL, {**FINE, "piggyback": 1, "truncations": 1, "arriving": 1})

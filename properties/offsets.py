@@ -1,7 +1,7 @@
-"""What may be relied on about offsets, and what may not (guarantees G2 and G7).
+"""What can be relied on about offsets, and what cannot (guarantees G2 and G7).
 
-Three things are asked of a committed offset: that it does not go back without a cause, that it does not pass a message
-which nobody has handled, and that it starts where it should. ``offset_claims`` says where they hold.
+A committed offset must not go back without a cause, must not pass a message that nobody has handled, and must start
+where it should. ``offset_claims`` says under which conditions this holds.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ AT_THE_END = Property(
 
 
 def _where_chosen(s: State, q: IntLike) -> IntLike:
-    """What RB-40 and RB-41 say of a queue that does not grow, worked out from the constants alone."""
+    """The start that RB-40 and RB-41 prescribe for a queue that does not grow, computed from the constants alone."""
     whole = end(s, q)
     if s.head_in_memory:
         return 0
@@ -229,7 +229,7 @@ QUIET_ONCE = Property(
 
 
 def went_back(cause: Regression, statement: str, *rules: str, how: str = "") -> Property:
-    """The witness that the committed offset can go back for ``cause``."""
+    """The witness that the committed offset can go back because of ``cause``."""
     return Property(
         id=f"offset-back-{how or cause.name.lower().replace('_', '-')}",
         statement=statement,

@@ -1,4 +1,4 @@
-"""What may be relied on about orderly consumption, and what may not (guarantee G4)."""
+"""What can be relied on about orderly consumption, and what cannot (guarantee G4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _before(s: State, q: IntLike, m: IntLike, holds: object) -> BoolLike:
 
 
 def _staircase(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """A listener busy with ``m`` has, of the messages before it, only ones of its batch that are not handled."""
+    """If a listener is busy with ``m``, all unhandled messages before it belong to the same batch."""
 
     def handled_or_joined(o: IntLike) -> BoolLike:
         return s.handled[q, o] | batch_of(s, c, q, o)
@@ -111,7 +111,7 @@ GIVEN_UP_IS_FREE = Property(
 )
 
 _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
-"""Ticks of 30 s: a lock is believed in for 1, lasts for 2; a call lasts 1 at most."""
+"""Ticks of 30 s: a client believes in a lock for 1, the lock lasts for 2, and a call lasts 1 at most."""
 
 _STILL: Constants = {"listener": "orderly", "clock": "stopped"}
 

@@ -1,4 +1,6 @@
-"""What a single step may do to an orderly call and its result: offset, batch, counts, the age of the call, its lock."""
+"""What a single step may do to an orderly call and its result: offset, batch, counts, the age of the call, and its
+lock.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lock of a queue is worth: when it excludes a second listener, and what breaks it (guarantees G1, U10)."""
+"""What the lock of a queue guarantees: when it excludes a second listener, and what breaks it (guarantees G1, U10)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def _one_listener(s: State) -> BoolLike:
 
 
 def _alone(s: State, condition: BoolLike) -> BoolLike:
-    """Under ``condition`` no two listeners run on a queue; without counting, so that it can be said of any number."""
+    """Under ``condition`` no two listeners run on a queue; stated without counting, so that it can be proven for any
+    number.
+    """
 
     def alone(c: IntLike, q: IntLike) -> BoolLike:
         return s.forall(Consumer, lambda d: implies(all_of(condition, s.runs[c, q], s.runs[d, q]), same(c, d)))
@@ -45,12 +47,14 @@ def _alone(s: State, condition: BoolLike) -> BoolLike:
 
 
 def windows_fit(s: State) -> BoolLike:
-    """The condition on the windows: who stops to believe in time, and ends what it has begun, is never overtaken."""
+    """The condition on the windows: a client that stops believing in time, and ends what it has begun, is never
+    overtaken.
+    """
     return s.client_window + s.answer + s.batch <= s.broker_window
 
 
 def force_waits(s: State) -> BoolLike:
-    """The condition on the forced unlock: it comes when every batch begun under the lock has ended."""
+    """The condition on the forced unlock: it comes only after every batch begun under the lock has ended."""
     return s.unlock_delay >= s.client_window + s.batch if s.force else True
 
 
@@ -63,7 +67,7 @@ def _believed_is_held(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _is_waited_for(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Who holds the lock in the table has the queue, or is about to take it."""
+    """The client that holds the lock in the table has the queue, or is about to take it."""
     has = s.window[c, q] != Window.OUT
     taking = s.request[c, q] == Request.TAKING if s.renewals == "in-flight" else False
     return implies(all_of(holds_lock(s, c, q), is_up(s, c)), any_of(has, taking))
@@ -74,9 +78,10 @@ def _is_ready(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """How the ages on both sides of a lock fit together: the broker's is older by an answer at most.
+    """How the ages on the two sides of a lock are related: the broker's is older by at most the delay of an answer.
 
-    A batch began under a lock believed in; who holds an expired lock neither believes in it nor runs a listener.
+    A batch began under a lock that its client believed in; a client whose lock has expired neither believes in it nor
+    runs a listener.
     """
     held = holds_lock(s, c, q)
     believed = all_of(held, s.holder_age[q] <= s.lock_age[c, q] + s.answer)
@@ -101,7 +106,7 @@ def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _force_comes_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """A dropped queue is unlocked by force only when its lock is so old that no batch begun under it can still run."""
+    """A dropped queue is unlocked by force only if its lock is so old that no batch begun under it can still run."""
     begun = all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window + s.batch_age[c, q])
     return all_of(implies(s.runs[c, q], begun), not_(s.outlived[c, q]))
 
@@ -205,7 +210,7 @@ READY = Property(
 
 
 def _blocked(s: State) -> BoolLike:
-    """Some queue is locked for a client that does not have it, while another runs that could."""
+    """Some queue is locked for a client that does not have it, while another client runs that could take it."""
 
     def useless(c: IntLike, q: IntLike) -> BoolLike:
         return all_of(holds_lock(s, c, q), any_of(not_(is_up(s, c)), s.window[c, q] == Window.OUT))
@@ -280,7 +285,7 @@ ANY_RENEWAL: Constants = {
     "leaves": 1,
 }
 
-# Each condition of OR-11 dropped, in a configuration where nothing else can happen.
+# Each condition of OR-11 is dropped in turn, in a configuration where nothing else can happen.
 _BREAKERS: tuple[tuple[Constants, str], ...] = (
     (
         {"batch": 4},

@@ -1,4 +1,4 @@
-"""What becomes of lock requests, late unlocks, dropped queues, pauses and false beliefs, some time later.
+"""What happens later to lock requests, late unlocks, dropped queues, pauses and false beliefs.
 
 Two owners are excluded whether or not any of this happens, so a mutant could break it unnoticed.
 """
@@ -30,7 +30,7 @@ def _untouched(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
-    """What is true of a client and a queue for a while only."""
+    """Something about a client and a queue that stays true only for a while."""
     return Property(
         id=name,
         statement=statement,
@@ -164,7 +164,7 @@ HANGING: Constants = {"consumers": 1, "batches": "endless"}
 
 
 def claims() -> Iterator[Claim]:
-    """All claims about what goes on around a lock."""
+    """All claims about what happens around a lock."""
     asked: tuple[tuple[Property, Constants], ...] = (
         (REQUEST_ENDS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
         (FREE_IS_ASKED_FOR, {"consumers": 1, "renewals": "in-flight", "answer": 1}),

@@ -1,7 +1,7 @@
-"""What a single step may do to the lock of a queue, and to the client that has it.
+"""What a single step may do to the lock of a queue, and to the client that holds it.
 
-Two owners are excluded, and locks come free in the end, whether or not steps are these: so a mutant that adds a step
-between two states that are possible anyway is noticed here only.
+Two owners are excluded, and locks become free eventually, whether or not steps obey these claims; a mutant that adds a
+step between two states that are possible anyway is therefore noticed only here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def held_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _not_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """The broker has neither given ``c`` the lock nor renewed it, and ``c`` has heard of no such thing."""
+    """The broker has neither given ``c`` the lock nor renewed it, and no answer that says so has reached ``c``."""
     broker = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
     client = implies(s.locked[c, q], all_of(s.was_locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]))
     return all_of(broker, client)
@@ -43,7 +43,7 @@ def _same_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """No request of ``c`` has begun, been heard of or been given up: only the broker may have answered one."""
+    """No request of ``c`` has begun, been answered to ``c`` or been given up; the broker may have processed one."""
     if s.renewals != "in-flight":
         return True
     answered = all_of(s.was_request[c, q] == Request.ASKED, s.request[c, q] != Request.TAKING)
@@ -113,7 +113,7 @@ IN_TURN = _step(
 
 
 def lost_only_by(s: State, c: IntLike, q: IntLike, *gives_back: BoolLike) -> BoolLike:
-    """Whether ``c``, if the step took its lock, has given it back, or another took it after it had expired."""
+    """Whether ``c``, if the step took its lock, gave it back itself, or another client took it after it had expired."""
     freed = all_of(s.holder[q] == 0, any_of(*gives_back))
     taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
     return implies(all_of(held_lock(s, c, q), not_(holds_lock(s, c, q))), any_of(freed, taken))
@@ -234,7 +234,7 @@ def _by_one(now: IntLike, before: IntLike) -> BoolLike:
 
 
 def _one_clock(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """Where one clock went on, all did that are read for a lock: ages stop only at their end."""
+    """If one clock that is read for a lock moved on, all of them did: ages stop growing only at their maximum."""
     broker_ran = s.holder_age[q] > s.was_holder_age[q]
     client_ran = s.lock_age[c, q] > s.was_lock_age[c, q]
     broker_runs = any_of(broker_ran, s.holder[q] == 0, s.holder_age[q] > s.broker_window)
@@ -302,7 +302,7 @@ OLD_CALL_KEEPS_NOTHING = _can(
 
 
 def _late_round(s: State, c: IntLike) -> BoolLike:
-    """Whether time has passed though the next round of ``c`` was due."""
+    """Whether time has passed although the next round of ``c`` was due."""
     return all_of(s.was_round[c] == s.renewal, s.round[c] == s.renewal)
 
 
@@ -346,7 +346,7 @@ _OLD: Constants = {**_ALONE, "version": "4.9.8"}
 _FLIGHT: Constants = {**_ALONE, "renewals": "in-flight", "answer": 1}
 _CERTAIN: Constants = {**_ALONE, "renewals": "certain"}
 _SHORT: Constants = {"client_window": 1, "broker_window": 2, "batch": 1}
-"""Windows as short as they may be: what a step does is not a matter of how long they are."""
+"""Windows as short as possible: what a step does not depend on their length."""
 
 
 def claims() -> Iterator[Claim]:

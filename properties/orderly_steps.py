@@ -1,6 +1,6 @@
 """What a single step may do to an orderly client: its locks, its calls, and the windows that it has dropped.
 
-``orderly_lock_steps`` says it of locks alone; here are messages, and the texts are others.
+``orderly_lock_steps`` says it about locks alone; here messages are included, and the texts differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is claimed of the presets: everything that must hold whenever its scope is all that happens."""
+"""What is claimed about the presets: everything that must hold if nothing outside their scope happens."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ class Kind(enum.StrEnum):
     """What a property says about the runs of a machine.
 
     ALWAYS: every reachable state satisfies it. SOMETIMES: some reachable state does (a witness that a situation is
-    possible). EVENTUALLY: on every fair run, each state where ``after`` holds is followed by (or is) one where
-    ``holds`` does. SETTLES: on every fair run ``holds`` is true from some point on for ever. THEOREM: a
-    statement about rules, without a machine.
+        possible). EVENTUALLY: on every fair run, each state where ``after`` holds is followed by (or is) one where
+        ``holds`` does. SETTLES: on every fair run, ``holds`` is true from some point on for ever. THEOREM: a statement
+        about rules, without a machine.
     """
 
     ALWAYS = "always"
@@ -37,9 +37,9 @@ class Property:
         statement: one sentence a user of RocketMQ understands.
         kind: how it quantifies over states.
         holds: the predicate (the goal, for ``EVENTUALLY``).
-        after: for ``EVENTUALLY`` only: from which states the goal is owed; None means from the initial state.
+        after: for ``EVENTUALLY`` only: the states from which on the goal must be reached; None means the initial state.
         assuming: conditions under which it is claimed, in words.
-        rules: ids of the rules of RocketMQ it rests on, such as ``RB-30``.
+        rules: ids of the rules of RocketMQ on which it rests, such as ``RB-30``.
     """
 
     id: str
@@ -57,7 +57,9 @@ class Property:
             raise ModelError(f"property {self.id}: a statement without a machine is a Theorem, not a Property.")
 
     def once_begun(self, configuration: Configuration) -> Property:
-        """Of a machine that may begin in several ways: nothing is owed, and no goal is reached, before it has begun."""
+        """For a machine that can begin in several ways: nothing is owed, and no goal counts as reached, before it has
+        begun.
+        """
         if self.kind is not Kind.EVENTUALLY or not configuration.machine.chooses(configuration.constants):
             return self
         goal, after = self.holds, self.after

@@ -1,4 +1,6 @@
-"""Pulls: each request comes back, and what it finds, or finds gone, moves its window on (section 4 of the rules)."""
+"""Pulls: each request comes back, and what it finds, or finds gone, moves its window forward (section 4 of the
+rules).
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ ENDS_ITS_REQUEST = Property(
 
 
 def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """The last step has moved the pull position of a window, or answered its request with nothing."""
+    """The last step has moved the pull position of a window, or answered its request with "nothing new"."""
     ended = all_of(s.was_asked[c, q], not_(s.asked[c, q])) if s.pulls == "fine" else False
     return any_of(_moved(s, c, q), ended)
 

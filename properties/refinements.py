@@ -1,8 +1,8 @@
-"""Refinements: that the machines of smaller scope allow whatever the larger ones do.
+"""Refinements: the machines of smaller scope allow whatever the larger ones do.
 
-``consumption`` lets clients take and drop queues as they like, and ``orderly_lock`` leaves out messages: what holds
-there is meant to hold wherever real rebalance, real members and real messages decide. Here that is checked, step by
-step, in configurations of the larger machines.
+``consumption`` lets clients take and drop queues at any time, and ``orderly_lock`` leaves out messages: what holds
+there should also hold with real rebalance, real members and real messages. This is checked here, step by step, in
+configurations of the larger machines.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class RefinementClaim:
     Attributes:
         statement: what it means, in a sentence.
         constants: the configuration of the concrete machine.
-        as_concrete: constants of the abstract machine that have the concrete one's values.
-        abstract_constants: those that have others.
-        steps: as :class:`Refinement` has it.
-        rules: rules of RocketMQ it rests on.
+        as_concrete: constants of the abstract machine that have the values of the concrete machine.
+        abstract_constants: those that have other values.
+        steps: as in :class:`Refinement`.
+        rules: rules of RocketMQ on which it rests.
     """
 
     id: str
@@ -61,7 +61,9 @@ class RefinementClaim:
 
 
 def _ownership(s: State) -> dict[str, Any]:
-    """No message was ever stored; a client that has not started, or is on its way out, is one that may do all."""
+    """No message was ever stored; a client that has not started, or is shutting down, maps to one that may do
+    everything.
+    """
     return {
         "owns": lambda c, q: s.owns[c, q],
         "life": lambda c: ite(s.life[c] == Life.GONE, Life.GONE, Life.UP),
@@ -75,7 +77,7 @@ def _ownership(s: State) -> dict[str, Any]:
 
 
 def _locked_ownership(s: State) -> dict[str, Any]:
-    """As :func:`_ownership`, with the broker's table of locks; who has a queue believes in its lock."""
+    """Like :func:`_ownership`, with the broker's lock table; a client that has a queue believes in its lock."""
     return {
         **_ownership(s),
         "holder": lambda q: s.lock[q],
@@ -88,12 +90,12 @@ def _locked_ownership(s: State) -> dict[str, Any]:
 
 
 def _without_membership(s: State) -> dict[str, Any]:
-    """Member lists and views are left out; a client that has not started is one that owns nothing yet."""
+    """Member lists and views are left out; a client that has not started maps to one that owns nothing yet."""
     return {"life": lambda c: ite(s.life[c] == Life.NEW, Life.UP, s.life[c])}
 
 
 def _lock_alone(s: State) -> dict[str, Any]:
-    """Messages are left out, but for whether a listener is busy with some of them."""
+    """Messages are left out, except for whether a listener is busy with some of them."""
     k = s.constants
 
     def window(c: IntLike, q: IntLike) -> IntLike:
@@ -136,7 +138,7 @@ _SAME_LOCK = (
 
 
 def refinement_claims() -> Iterator[RefinementClaim]:
-    """All refinements, and a mistaken one."""
+    """All refinements, and one that is wrong on purpose."""
     shares: tuple[Constants, ...] = (
         _SHARES,
         {**_SHARES, "steps": "fine"},
@@ -219,7 +221,7 @@ def _locked_shares() -> Iterator[RefinementClaim]:
     cases: tuple[tuple[Constants, Constants, str], ...] = (
         ({**_LOCKED_SHARES, "consumers": 3, "queues": 3}, {}, ""),
         ({**_LOCKED_SHARES, "steps": "fine", "broker_restarts": 1}, forgets, ""),
-        # An expired lock is one that the broker has forgotten, where there is one queue.
+        # With one queue, an expired lock is equivalent to one that the broker has forgotten.
         ({**_LOCKED_SHARES, "consumers": 3, "queues": 1, "crashes": 1}, forgets, ""),
         ({**_LOCKED_SHARES, "broker_restarts": 1}, forgets, ""),
         (

@@ -1,7 +1,8 @@
-"""What a client does that cannot divide: its strategy refuses, and it keeps the queues it has (RB-20, RB-24, RB-25).
+"""What a client does if it cannot divide: its strategy refuses, and the client keeps its queues (RB-20, RB-24,
+RB-25).
 
-An answer of "no queues" would be taken at its word, and every queue of the topic dropped. So a strategy that is given
-nothing to divide, or does not know in which room something is, raises, and the pass of the topic changes nothing.
+An answer of "no queues" would be taken literally, and every queue of the topic dropped. A strategy therefore raises if
+it is given nothing to divide, or does not know the room of something, and the pass of the topic changes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def _nearby(queue_room: str | None = _ROOM, client_room: str | None = _ROOM) -> 
     return MachineRoomNearby(Averagely(), MachineRooms(lambda _: queue_room, lambda _: client_room))
 
 
-# CONFIG is not among them: it looks at nothing that it is given.
+# CONFIG is not among them: it ignores its input.
 _CHECKED: tuple[Strategy, ...] = (
     Averagely(),
     AveragelyByCircle(),
@@ -48,7 +49,7 @@ _ROOMLESS: tuple[tuple[Strategy, Strategy], ...] = (
     (_nearby(), _nearby(queue_room=None)),
     (_nearby(), _nearby(client_room="")),
 )
-"""Strategies that know the rooms, and the same of a client whose operator forgot to say them."""
+"""Strategies that know the rooms, and the same ones of a client whose operator forgot to configure them."""
 
 
 def _empty(view: View) -> Iterator[View]:
@@ -60,7 +61,7 @@ def _empty(view: View) -> Iterator[View]:
 def _after_a_pass(
     strategy: Strategy, wrongly: Callable[[View], Iterator[View]], queues: int, consumers: int
 ) -> Iterator[Division]:
-    """Groups that had divided their queues, after a pass of one client from a wrong view."""
+    """Groups that had divided their queues, after one client has made a pass from a wrong view."""
     ids = client_ids(consumers)
     before = divide(_queues(queues), [View(own, own, _queues(queues), ids, strategy) for own in ids])
     for place, view in enumerate(before.views):
@@ -71,7 +72,9 @@ def _after_a_pass(
 
 
 def _share(view: View, has: frozenset[MessageQueue]) -> frozenset[MessageQueue]:
-    """What a client owns after a pass (``RebalanceImpl#rebalanceByTopic``): what it had, where its strategy throws."""
+    """What a client owns after a pass (``RebalanceImpl#rebalanceByTopic``): what it had before, if its strategy
+    throws.
+    """
     try:
         return frozenset(view.strategy.allocate(view.own_id, view.queues, view.ids))
     except AllocationError:
@@ -95,7 +98,7 @@ def _with(strategy: Strategy, view: View) -> Iterator[View]:
 
 
 def with_few_nodes(queues: int, consumers: int) -> Iterator[Division]:
-    """Groups with CONSISTENT_HASH of fewer virtual nodes than one, as far as clients can be made with them."""
+    """Groups with CONSISTENT_HASH and less than one virtual node, if clients can be made with that number."""
     ids = client_ids(consumers)
     for nodes in (0, -1):
         try:
@@ -108,7 +111,7 @@ def with_few_nodes(queues: int, consumers: int) -> Iterator[Division]:
 
 
 def _on_an_empty_ring(division: Division) -> str:
-    """What contradicts that there are no nodes, and so no owners."""
+    """What contradicts the fact that there are no nodes, and therefore no owners."""
     if any(view.strategy == ConsistentHash(virtual_nodes=0) for view in division.views) and not any(division.shares):
         return ""
     return "there is a client with less than no virtual nodes, or one that takes queues without any"

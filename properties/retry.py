@@ -1,4 +1,4 @@
-"""What may be relied on when listeners fail: how often a message comes again, when, and where it ends.
+"""What can be relied on if listeners fail: how often a message comes again, when, and where it ends.
 
 The arithmetic of counts and levels is proven for every maximum and table in ``retry_policy``. Here are the runs:
 answers that are lost, requests that are refused, windows that are dropped, listeners that take too long.
@@ -69,7 +69,7 @@ def _pairs(holds: Callable[[State, int, int], BoolLike]) -> Callable[[State], Bo
 
 
 def _at_rest(s: State) -> BoolLike:
-    """Every message was handled, in every queue that it came to, and no copy waits."""
+    """Every message was handled, in every queue that it entered, and no copy waits."""
 
     def done(q: IntLike, m: IntLike) -> BoolLike:
         return implies(m < s.log_end[q], s.handled[q, m])
@@ -250,7 +250,7 @@ RETRY: Constants = {
     "lost_replies": 1,
     "watch_retries": 1,
 }
-"""The preset ``retry``: two clients, one message, retries until it is dead-lettered, faults on every way."""
+"""The preset ``retry``: two clients, one message, retries until it is dead-lettered, and faults at each step."""
 
 CHAIN_ONLY: Constants = {
     "consumers": 1,

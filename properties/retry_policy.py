@@ -1,7 +1,8 @@
-"""How often a failing message is tried, at which level, and when it is given up: theorems for every maximum and table.
+"""How often a failing message is tried, at which level, and when it is given up: theorems for every maximum and
+table.
 
 The statements about the two ways of sending back are made by functions of the rule they are about, so that the same
-statements can be tried on another rule: that of an older release, or a mutated one.
+statements can be tried on another rule: one of an older release, or a mutated one.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from ..model.retry_policy import (
 from .theorem import Function, Theorem, forall
 
 GivesUp: TypeAlias = Callable[[IntLike, IntLike], BoolLike]
-"""(count the message failed at, maximum) → whether it becomes a dead letter."""
+"""(count at which the message failed, maximum) → whether it becomes a dead letter."""
 
 NextTimes: TypeAlias = Callable[[IntLike], IntLike]
-"""Count the message failed at → count of its retry copy."""
+"""Count at which the message failed → count of its retry copy."""
 
 _ANY_MAXIMUM = "every maximum and every count"
 _ANY_TABLE = "every delay table, maximum and count"
@@ -41,7 +42,7 @@ _TABLE = DelayTable.parse(DEFAULT_LEVELS)
 
 
 def request_gives_up(times: IntLike, maximum: IntLike) -> BoolLike:
-    """Request 36, where the listener leaves the level to the broker (SB-14)."""
+    """Request 36, if the listener leaves the level to the broker (SB-14)."""
     return is_dead_letter(times, maximum, 0)
 
 
@@ -53,9 +54,9 @@ def fallback(version: str) -> GivesUp:
 def attempts(name: str, gives_up: GivesUp, next_times: NextTimes, *rules: str) -> Theorem:
     """A message that always fails is delivered exactly once more than the maximum says.
 
-    By induction over the tries that are left: none are left exactly where the message is given up, and each copy has
-    one less; also where the maximum was lowered meanwhile and is below the count. So a message at count 0 is
-    delivered ``maximum + 1`` times, whatever the maximum is.
+    By induction over the remaining tries: none remain exactly when the message is given up, and each copy has one less;
+    this is also true if the maximum was lowered meanwhile and is below the count. So a message at count 0 is delivered
+    ``maximum + 1`` times, whatever the maximum is.
     """
 
     def claim(times: IntLike, maximum: IntLike) -> BoolLike:
@@ -85,7 +86,7 @@ def attempts(name: str, gives_up: GivesUp, next_times: NextTimes, *rules: str) -
 
 
 def dead_letter_exactly_at_maximum() -> Theorem:
-    """U9: a dead letter exactly where the count has reached the maximum, or the listener gives up."""
+    """U9: a dead letter exactly if the count has reached the maximum, or the listener gives up."""
     return Theorem(
         id="dead-letter-exactly-at-maximum",
         statement="Request 36 makes a dead letter exactly if the stored count has reached the maximum sent with the "
@@ -102,7 +103,7 @@ def dead_letter_exactly_at_maximum() -> Theorem:
 
 
 def level_is_three_plus_attempts() -> Theorem:
-    """U9: level = min(max level, 3 + attempts) where the listener leaves it to the broker."""
+    """U9: level = min(max level, 3 + attempts) if the listener leaves it to the broker."""
     return Theorem(
         id="retry-level-is-three-plus-attempts",
         statement="A message that failed n times before waits at level 3 + n, or at the last level of the table.",
@@ -122,7 +123,7 @@ def level_is_three_plus_attempts() -> Theorem:
 
 
 def chosen_level_is_kept() -> Theorem:
-    """CC-14: a level above 0 that the listener chose is taken for every retry."""
+    """CC-14: a level above 0 that the listener chose is used for every retry."""
     return Theorem(
         id="chosen-level-is-kept",
         statement="A level above 0 that the listener asks for is the level of the next try, whatever the count is.",
@@ -135,7 +136,7 @@ def chosen_level_is_kept() -> Theorem:
 
 
 def delays_grow() -> Theorem:
-    """With a table in which no level is shorter than the one before, no retry comes sooner than the one before."""
+    """With a table in which no level is shorter than the one before, no retry waits less than the one before."""
 
     def claim(times: IntLike, levels: IntLike, delay: Callable[[IntLike], IntLike]) -> BoolLike:
         sooner, later = (stored_level(retry_level(count, 0), levels) for count in (times, times + 1))
@@ -227,10 +228,11 @@ def _fate(given_up: BoolLike) -> str:
 
 
 def fallback_combination(*, sends_next: bool, strictly: bool) -> Theorem:
-    """One of four ways to count on the fallback path (D3): who increments, and whether the maximum itself is allowed.
+    """One of four ways to count on the fallback path (D3): who increments, and whether the maximum itself is
+    allowed.
 
     Args:
-        sends_next: the client sends the count of the copy, not the count the message failed at.
+        sends_next: the client sends the count of the copy, not the count at which the message failed.
         strictly: the broker gives up above the maximum, not at it.
     """
 
@@ -245,7 +247,7 @@ def fallback_combination(*, sends_next: bool, strictly: bool) -> Theorem:
 
 
 def answers_of_request(*, retry_queues: bool) -> Theorem:
-    """SB-9 … SB-14: what SUCCESS says; ``retry_queues`` assumes that the group has a retry queue."""
+    """SB-9 … SB-14: what SUCCESS implies; ``retry_queues`` assumes that the group has a retry queue."""
 
     def checks(
         master: IntLike,
@@ -270,7 +272,7 @@ def answers_of_request(*, retry_queues: bool) -> Theorem:
             dead_letter_topic=letters > 0,
             stored=put > 0,
         )
-        # Nothing here is taken from the broker's table: what is met is said once more.
+        # Nothing here is taken from the broker's table: the requirements are stated independently.
         met = all_of(*(item > 0 for item in (master, group, broker, queues, topic, writable, readable, put)))
         is_stored = all_of(met, any_of(dead <= 0, letters > 0))
         success = answer(broker_checks(found, dead_letter=dead > 0)) == Answer.SUCCESS
@@ -291,7 +293,7 @@ def answers_of_request(*, retry_queues: bool) -> Theorem:
 
 
 def first_obstacle_named() -> Theorem:
-    """SB-9 … SB-16: which response code a user sees for what is wrong at the broker, if several things are."""
+    """SB-9 … SB-16: which response code a user sees if several things are wrong at the broker."""
 
     def named(
         master: IntLike,
@@ -322,7 +324,7 @@ def first_obstacle_named() -> Theorem:
             Answer.SYSTEM_ERROR,
             ite(writable <= 0, Answer.NO_PERMISSION, ite(readable <= 0, Answer.SYSTEM_ERROR, no_letters)),
         )
-        # Without a retry queue the answer is SUCCESS, whatever else is wrong further on (SB-12).
+        # Without a retry queue the answer is SUCCESS, whatever is wrong in later checks (SB-12).
         from_broker = ite(broker <= 0, Answer.NO_PERMISSION, ite(queues <= 0, Answer.SUCCESS, from_topic))
         old = ite(group <= 0, Answer.SUBSCRIPTION_GROUP_NOT_EXIST, from_broker)
         new = ite(master <= 0, Answer.SYSTEM_ERROR, old)
@@ -344,7 +346,7 @@ def first_obstacle_named() -> Theorem:
 
 
 def chosen_maximum_is_sent() -> Theorem:
-    """SB-2: maxReconsumeTimes as the client sends it."""
+    """SB-2: the value of maxReconsumeTimes that the client sends."""
     return Theorem(
         id="maximum-sent-as-configured",
         statement="The client sends maxReconsumeTimes as it is configured, and 16 for -1.",
@@ -358,7 +360,7 @@ def chosen_maximum_is_sent() -> Theorem:
 
 
 def waits_for_its_try() -> Theorem:
-    """G6, naive: the k-th retry waits at least as long as its level in the table, whatever the listener asked for."""
+    """G6, naive: the k-th retry waits at least as long as its level in the table, whatever the listener requested."""
 
     def claim(times: IntLike, level: IntLike, levels: IntLike, delay: Callable[[IntLike], IntLike]) -> BoolLike:
         return delay(stored_level(retry_level(times, level), levels)) >= delay(
@@ -397,7 +399,7 @@ RETRY_THEOREMS: tuple[Theorem, ...] = (
     first_obstacle_named(),
     chosen_maximum_is_sent(),
 )
-"""What holds of every chain of retries."""
+"""What holds for every chain of retries."""
 
 NAIVE_RETRY_THEOREMS: tuple[Theorem, ...] = (
     paths_agree("4.9.8"),

@@ -1,6 +1,6 @@
-"""What settings about retries mean: delay tables, names and permissions of dead-letter topics, who says the maximum.
+"""What settings about retries mean: delay tables, names and permissions of dead-letter topics, whose maximum counts.
 
-These are plain functions of texts and numbers. Each theorem is a list of cases, computed when it is asked, at both
+These are plain functions of texts and numbers. Each theorem is a list of cases, computed when it is evaluated, on both
 sides of every boundary.
 """
 
@@ -18,7 +18,7 @@ _DAYS = LONGEST_DELAY // UNITS["d"]
 
 
 def _refusal(make: Callable[[], object]) -> str:
-    """What is said against a setting; empty if it is taken."""
+    """The error message for a setting; empty if the setting is accepted."""
     try:
         make()
     except ConfigurationError as error:
@@ -27,7 +27,7 @@ def _refusal(make: Callable[[], object]) -> str:
 
 
 def _refused(table: str, *words: str) -> bool:
-    """Whether a table is refused, and all ``words`` are in what is said."""
+    """Whether a table is refused, and the message contains all ``words``."""
     said = _refusal(lambda: DelayTable.parse(table))
     return bool(said) and all(word in said for word in words)
 
@@ -58,7 +58,7 @@ def table_is_read() -> Theorem:
 
 
 def wrong_table_is_refused() -> Theorem:
-    """DL-1: a broker with a table that it cannot read does not start; what is wrong is said."""
+    """DL-1: a broker does not start with a table that it cannot read; the message says what is wrong."""
     long = "x" * 200
 
     def claim() -> bool:
@@ -84,7 +84,7 @@ def wrong_table_is_refused() -> Theorem:
 
 
 def table_limits() -> Theorem:
-    """The largest tables that are taken."""
+    """The largest tables that are accepted."""
 
     def claim() -> bool:
         return (
@@ -129,7 +129,7 @@ def later_retries_alike() -> Theorem:
 
 
 def dead_letters_can_be_stored() -> Theorem:
-    """DQ-1, G2-17: a name of a group that is too long makes every dead letter impossible to store."""
+    """DQ-1, G2-17: a group name that is too long makes it impossible to store a dead letter."""
     longest = LONGEST_TOPIC - len(RETRY_PREFIX)
 
     def claim() -> bool:
@@ -148,7 +148,7 @@ def dead_letters_can_be_stored() -> Theorem:
 
 
 def dead_letters_can_be_read() -> Theorem:
-    """DQ-1: up to 4.9.1 a dead-letter topic is created write only."""
+    """DQ-1: up to 4.9.1 a dead-letter topic is created write-only."""
 
     def claim() -> bool:
         old = all(dead_letter_permission(version) == WRITE for version in ("4.3.0", "4.9.1"))
@@ -166,7 +166,7 @@ def dead_letters_can_be_read() -> Theorem:
 
 
 def who_says_the_maximum() -> Theorem:
-    """SB-8, SB-14: the client's maximum counts where it sends one."""
+    """SB-8, SB-14: the client's maximum counts if it sends one."""
     return Theorem(
         id="maximum-of-the-client-counts",
         statement="The client's maxReconsumeTimes counts; retryMaxTimes of the group does where the client sends none.",
@@ -180,7 +180,7 @@ def who_says_the_maximum() -> Theorem:
 
 
 def locked_group_gives_up() -> Theorem:
-    """SB-15: what an orderly group produces to its retry topic is never tried again."""
+    """SB-15: messages that an orderly group produces to its retry topic are never tried again."""
     return Theorem(
         id="locked-group-is-not-tried-again",
         statement="Since 5.1.1 what a group with an orderly lock at this broker sends to its retry topic is a dead "
@@ -206,4 +206,4 @@ SETTING_THEOREMS: tuple[Theorem, ...] = (
     who_says_the_maximum(),
     locked_group_gives_up(),
 )
-"""What holds of every setting about retries."""
+"""What holds for every setting about retries."""

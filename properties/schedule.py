@@ -1,4 +1,6 @@
-"""What may be relied on about delayed delivery, which carries every retry: not early, in order, once, some time."""
+"""What can be relied on about delayed delivery, which carries every retry: not early, in order, once, and
+eventually.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ SOME_TIME = Property(
 
 
 def early_only_if_clock_stepped_back() -> Theorem:
-    """DL-5: with an unchanged table, delivery is early exactly if the clock reads less than when it was stored."""
+    """DL-5: with an unchanged table, delivery is early exactly if the clock reads less than when the message was
+    stored.
+    """
     return Theorem(
         id="early-exactly-if-the-clock-stepped-back",
         statement="While the delay table is unchanged, a message is delivered before its time exactly if the clock of "
@@ -105,7 +109,9 @@ def early_only_if_clock_stepped_back() -> Theorem:
 
 
 def changed_table_is_corrected() -> Theorem:
-    """DL-5: a level that was shortened delivers what would be due later than anything stored now, at once."""
+    """DL-5: after a level was shortened, a message that is due later than any message stored now is delivered at
+    once.
+    """
     return Theorem(
         id="shortened-level-delivers-at-once",
         statement="When a level is shortened, a message stored with the long delay is delivered at once if more than "
@@ -139,7 +145,7 @@ def never_early() -> Theorem:
 
 
 def loaded_position_loses_nothing() -> Theorem:
-    """DL-4, H1: after a start, whatever is stored from then on is behind the position, wherever the file pointed."""
+    """DL-4, H1: after a start, every message stored from then on is behind the position, wherever the file pointed."""
     return Theorem(
         id="loaded-position-skips-nothing-new",
         statement="After a start delivery goes on inside the queue of the level: nothing that is stored later is "
@@ -176,7 +182,7 @@ SCHEDULE_THEOREMS: tuple[Theorem, ...] = (
     loaded_position_loses_nothing(),
     missing_level_waits_a_second(),
 )
-"""What holds of due times and positions."""
+"""What holds for due times and positions."""
 
 NAIVE_SCHEDULE_THEOREMS: tuple[Theorem, ...] = (never_early(),)
 """A popular belief that is false."""

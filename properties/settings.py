@@ -1,4 +1,4 @@
-"""What settings and orders of a user promise: batch sizes, thresholds, orderly ways out, resets, delays.
+"""What a user's settings and commands promise: batch sizes, thresholds, orderly results, resets, delays.
 
 Each of these mechanisms could be broken in the model without any other property noticing; see ``docs/mutants.md``.
 """
@@ -62,7 +62,7 @@ def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
 
 
 def _near(s: State, c: IntLike, q: IntLike, distance: IntLike, below: IntLike) -> BoolLike:
-    """Whether no two messages of a window that are ``below`` an offset are farther apart."""
+    """Whether any two messages of a window that are ``below`` an offset are at most that far apart."""
 
     def close(m: IntLike) -> BoolLike:
         far = s.exists(Message, lambda o: all_of(held(s, c, q, o), m > o + distance))
@@ -72,7 +72,7 @@ def _near(s: State, c: IntLike, q: IntLike, distance: IntLike, below: IntLike) -
 
 
 def _when_it_pulled(s: State, distance: IntLike) -> BoolLike:
-    """Whether what a window had at its last pull, and has still, is no farther apart."""
+    """Whether the messages that a window had at its last pull, and still has, are at most that far apart."""
     return every_window(s, lambda c, q: _near(s, c, q, distance, s.next_offset[c, q] - s.pull_batch))
 
 
@@ -114,7 +114,7 @@ SPAN_OF_ALL = Property(
 
 
 def _left(s: State, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether all up to ``m`` was handled, the offset has not passed it, and nobody has the queue."""
+    """Whether everything up to ``m`` was handled, the offset has not passed it, and nobody has the queue."""
     nobody = s.forall(Consumer, lambda c: not_(in_table(s, c, q)))
     done = s.forall(Message, lambda o: implies(o <= m, s.handled[q, o]))
     return all_of(nobody, done, m < end(s, q), s.committed[q] <= m)
@@ -238,10 +238,10 @@ _claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:
-    """All claims about settings and orders."""
+    """All claims about settings and commands."""
     for property in (BATCH_KEPT, BATCH_FILLED):
         yield _claim(property, BATCHED)
-    # A pull brings more than one listener call takes.
+    # A pull brings more messages than one listener call takes.
     yield _claim(PROGRESS, BATCHED)
     for property in (THRESHOLD_KEPT, THRESHOLD_REACHED):
         yield _claim(property, THRESHOLD)

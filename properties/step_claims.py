@@ -1,4 +1,4 @@
-"""Where properties of single steps are claimed of windows, offsets and clients: small configurations that remember."""
+"""The small configurations, with memory of the last step, in which properties of single steps are claimed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Theorems: statements about rules, for every number of queues, consumers and whatever else they mention.
 
 The assumption and the claim are ordinary functions of the theorem's parameters, written like rules. With terms for
-parameters they become a question for Z3. With plain numbers they compute, so that a case the solver found can be tried
-again without it. With numbers for the sizes and terms for the rest quantifiers unfold, and the question is finite.
+parameters they become a question for Z3. With plain numbers they compute, so that a case found by the solver can be
+tried again without it. With numbers for the sizes and terms for the rest, quantifiers unfold, and the question is
+finite.
 """
 
 from __future__ import annotations
@@ -37,19 +38,20 @@ class Function:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """A statement about rules. Its parameters are those its functions name; each function gets the ones it names.
+    """A statement about rules. Its parameters are those that its functions name; each function gets the ones it
+    names.
 
     Attributes:
         id: short name with dashes, used on the command line.
         statement: one sentence a user of RocketMQ understands.
         claim: what holds.
-        given: what is assumed of the parameters. The claim is not computed where it is plainly false, so a claim that
+        given: what is assumed about the parameters. If it is plainly false, the claim is not computed, so a claim that
             divides by a size needs "size >= 1" here.
-        sizes: parameters that say how large a case is, whole numbers from 0; the smallest case has the least sum.
+        sizes: parameters that give the size of a case, whole numbers from 0; the smallest case has the least sum.
         symbols: parameters that are relations or functions; the others are whole numbers.
         tells: what is wrong in a failing case, in words, from plain values.
         covers: what a proof covers, in words.
-        rules: ids of the rules of RocketMQ it rests on, such as ``RB-21``.
+        rules: ids of the rules of RocketMQ on which it rests, such as ``RB-21``.
     """
 
     id: str
@@ -69,7 +71,9 @@ class Theorem:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of all parameters, the sizes first, then as the assumption and the claim name them."""
+        """Names of all parameters: the sizes first, then in the order in which the assumption and the claim name
+        them.
+        """
         named = (*inspect.signature(self.given).parameters, *inspect.signature(self.claim).parameters)
         return tuple(dict.fromkeys((*(size for size in self.sizes if size in named), *named)))
 
@@ -79,7 +83,7 @@ class Theorem:
         return tuple(name for name in self.parameters if name not in self.symbols)
 
     def case(self, known: Mapping[str, int]) -> dict[str, Any]:
-        """All parameters: the numbers in ``known`` as they are, the rest as unknowns of that name."""
+        """All parameters: the numbers in ``known`` as given, the rest as unknowns with the parameter's name."""
         return {name: known[name] if name in known else self._unknown(name) for name in self.parameters}
 
     def assumption(self, case: Case) -> BoolLike:
@@ -87,21 +91,21 @@ class Theorem:
         return _apply(self.given, case)
 
     def conclusion(self, case: Case) -> BoolLike:
-        """Whether the claim holds of the case."""
+        """Whether the claim holds in the case."""
         return _apply(self.claim, case)
 
     def fails(self, case: Case) -> bool:
-        """Whether a case of plain values contradicts the theorem, found by computing, without a solver."""
+        """Whether a case of plain values contradicts the theorem; computed, without a solver."""
         return bool(self.assumption(case)) and not bool(self.conclusion(case))
 
     def tell(self, case: Case) -> str:
-        """A case of plain values in words."""
+        """Describe a case of plain values in words."""
         if self.tells is not None:
             return str(_apply(self.tells, case))
         return ", ".join(f"{name} = {case[name]}" for name in self.numbers)
 
     def declaration(self, name: str) -> Any:
-        """The relation or function ``name`` as Z3 knows it."""
+        """The relation or function ``name`` as a Z3 declaration."""
         symbol = self.symbols[name]
         sort = z3.BoolSort() if isinstance(symbol, Relation) else z3.IntSort()
         return z3.Function(name, *[z3.IntSort()] * symbol.arity, sort)
@@ -114,7 +118,7 @@ class Theorem:
 
 
 def forall(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike]) -> BoolLike:
-    """Whether ``body`` holds of every number from ``low`` up to but not including ``high``."""
+    """Whether ``body`` holds for every number from ``low`` up to but not including ``high``."""
     if isinstance(low, int) and isinstance(high, int):
         return all_of(body(value) for value in range(low, high))
     bound = z3.FreshInt("any")
@@ -123,14 +127,14 @@ def forall(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike]) -> Bool
 
 
 def exists(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike], *, witness: IntLike | None = None) -> BoolLike:
-    """Whether ``body`` holds of some number from ``low`` up to but not including ``high``.
+    """Whether ``body`` holds for some number from ``low`` up to but not including ``high``.
 
     Args:
         low: first number.
         high: the number after the last.
         body: what must hold.
-        witness: which number it is, for a proof with unknown bounds: a proof then shows that this one will do, which is
-            more than is claimed. Use it in claims only; in an assumption it would assume too much.
+        witness: which number it is, for a proof with unknown bounds: the proof then shows that this number satisfies
+            ``body``, which is more than is claimed. Use it in claims only; in an assumption it would assume too much.
     """
     if isinstance(low, int) and isinstance(high, int):
         return any_of(body(value) for value in range(low, high))
@@ -142,7 +146,7 @@ def exists(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike], *, witn
 def exactly_one(
     low: IntLike, high: IntLike, body: Callable[[Any], BoolLike], *, witness: IntLike | None = None
 ) -> BoolLike:
-    """Whether ``body`` holds of one number of the range and of no other; ``witness`` as in :func:`exists`."""
+    """Whether ``body`` holds for one number of the range and for no other; ``witness`` as in :func:`exists`."""
     if isinstance(low, int) and isinstance(high, int):
         return same(total(body(value) for value in range(low, high)), 1)
 
@@ -159,8 +163,9 @@ def counted(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike], *, for
         low: first number.
         high: the number after the last.
         body: what is counted.
-        formula: the same number, for a proof with unknown bounds, where nothing can be counted one by one. In a claim
-            :func:`formula_counts` has to stand beside it; in an assumption less is assumed then, which is always sound.
+        formula: the same number, for a proof with unknown bounds, in which nothing can be counted one by one. In a
+            claim
+            :func:`formula_counts` must accompany it; without that, an assumption assumes less, which is always sound.
     """
     if isinstance(low, int) and isinstance(high, int):
         return total(body(value) for value in range(low, high))
@@ -176,17 +181,17 @@ def formula_counts(
     nth: Callable[[Any], IntLike],
     number: Callable[[Any], IntLike],
 ) -> BoolLike:
-    """That the formula given to :func:`counted` is right; nothing to show where the bounds are known.
+    """That the formula given to :func:`counted` is right; there is nothing to show if the bounds are known.
 
-    It is right when what is counted can be numbered from 0 up to the formula, rising and without leaving any out.
+    It is right if the counted elements can be numbered from 0 up to the formula, in ascending order and without gaps.
 
     Args:
         low: first number.
         high: the number after the last.
         body: what is counted.
         formula: how many there are.
-        nth: the one that has a number.
-        number: the number that one has.
+        nth: number → the element with that number.
+        number: element → its number.
     """
     if isinstance(low, int) and isinstance(high, int):
         return True

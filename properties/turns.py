@@ -1,4 +1,6 @@
-"""Things in their turn: what a client does not do twice, not after it began to stop, and not before it was told to."""
+"""Things in their proper order: what a client does not do twice, not after it began to stop, and not before it was
+notified.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ _claim = partial(claim_about, consumption)
 
 
 def claims() -> Iterator[Claim]:
-    """All claims about turns."""
+    """All claims about the order of things."""
     for constants in (STOPPED, {**STOPPED, "messages": 2}):
         for property in (NOT_TAKEN_LATE, NOT_CALLED_LATE, NOT_SENT_LATE, TAKEN_ONCE):
             yield _claim(property, constants)

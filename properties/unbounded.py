@@ -1,9 +1,10 @@
-"""What a window knows: the lemmas that prove safe delivery for any number of messages, queues, clients and faults.
+"""Invariants of a window: the lemmas that prove safe delivery for any number of messages, queues, clients and
+faults.
 
 A search visits the states of small configurations. Here the same machine is proven for all sizes, by induction over its
 steps: the lemmas say what every window, every committed offset and every message between them have in common, each
-action preserves them, and what users rely on follows. The lemmas are properties like any other: a search must find them
-true in every state of every small configuration, too.
+action preserves them, and the guarantees for users follow. The lemmas are properties like any other: a search must also
+find them true in every state of every small configuration.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def _each_message(s: State, holds: object) -> BoolLike:
 
 
 def _offsets_at_broker(s: State, q: IntLike) -> list[IntLike]:
-    """Every offset of ``q`` from which a window may start some time: the cell, its copy on disk, a commit under way."""
+    """Every offset of ``q`` from which a window may ever start: the broker's cell, its copy on disk, a commit under
+    way.
+    """
     return [
         s.committed[q],
         *([s.on_disk[q]] if s.broker_restarts else []),
@@ -46,9 +49,10 @@ def _offsets_at_broker(s: State, q: IntLike) -> list[IntLike]:
 
 
 def _offsets_at_client(s: State, c: IntLike, q: IntLike) -> list[IntLike]:
-    """Every offset of ``q`` that ``c`` may commit some time: in memory, with a request (PL-14), about to be written.
+    """Every offset of ``q`` that ``c`` may ever commit: in memory, with a request (PL-14), or about to be written.
 
-    So is the position of a dead window that held nothing: a late answer moves the in-memory offset there (G2-9).
+    The position of a dead window that held nothing is one of them: a late answer moves the in-memory offset there
+    (G2-9).
     """
     stale = ite(s.stale_empty[c, q], s.stale[c, q], NO_OFFSET) if s.pulls == "fine" else NO_OFFSET
     return [
@@ -64,7 +68,7 @@ def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 def _known(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the window of ``c`` has ``m``, or a note of which task it belongs to."""
+    """Whether the window of ``c`` holds ``m``, or a note of the task to which it belongs."""
     return any_of(held(s, c, q, m), s.joined[c, q, m] if s.batch > 1 else False)
 
 
@@ -231,10 +235,10 @@ NOTHING_YET = Property(
 )
 
 LEMMAS = (CLOSED, PULLED, LET_GO, MEMORY_SAFE, STARTS_SAFE)
-"""What a window knows: together they are preserved by every action."""
+"""Invariants of a window: together they are preserved by every action."""
 
 ORDERLY_LEMMAS = (*LEMMAS, TAKEN_FIRST, NONE_FAILED, RESULT_TRUE, NOTHING_YET)
-"""What a window of an orderly listener knows besides."""
+"""Further invariants of the window of an orderly listener."""
 
 ANY_SIZE: Constants = {
     "consumers": UNBOUNDED,
@@ -264,7 +268,7 @@ ANY_FAULTS: Constants = {
 }
 LOCK_FAULTS: Constants = dict.fromkeys(("lock_losses", "late_locks", "reallocations"), UNBOUNDED)
 OLD_VERSION: Constants = {"version": "4.9.8", "failed_queries": 0}
-"""4.9.8 where every offset query is answered: it takes an error for "no offset stored" (RB-42)."""
+"""4.9.8 if every offset query is answered: it treats an error as "no offset stored" (RB-42)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,7 +336,7 @@ PROOFS = (
 
 
 SMALL_OBSERVED: Mapping[str, int | str] = {"messages": 2, "moves": 1, "crashes": 1, "watch_marks": 1}
-"""A small configuration in which the observer of marks is searched as well."""
+"""A small configuration in which the observer of marks is also searched."""
 
 
 def claims() -> Iterator[Claim]:

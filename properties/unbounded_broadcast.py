@@ -1,7 +1,7 @@
-"""What a broadcasting client knows: the lemmas that prove that it skips nothing, for all sizes and fault counts.
+"""Invariants of a broadcasting client: the lemmas that prove that it skips nothing, for all sizes and fault counts.
 
 The same induction as in ``unbounded``, with the client's own file in the place of the broker's cell. For 4.9.8 it
-covers any number of deaths in the middle of a write: of file and copy one is always good.
+covers any number of deaths in the middle of a write: of file and copy, at least one is always good.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Constants = dict[str, int | str]
 
 
 def _left(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the window of ``c`` has pulled ``m`` and does not keep it waiting."""
+    """Whether the window of ``c`` has pulled ``m`` and no longer keeps it waiting."""
     return all_of(s.owns[c, q], m < s.next_offset[c, q], any_of(not_(held(s, c, q, m)), _runs(s, c, q, m)))
 
 
@@ -32,7 +32,7 @@ def _runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def _filed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the entry in the file of ``c``, or in the copy, is past ``m``."""
+    """Whether the entry in the file of ``c``, or in its copy, is past ``m``."""
     return any_of(m < s.file[c, q], m < s.copy[c, q] if s.torn_writes else False)
 
 
@@ -85,7 +85,7 @@ NEVER_TORN = Property(
     rules=("OF-10",),
 )
 LEMMAS = (CLOSED, PULLED, LEFT_WAS_CALLED, MEMORY_WAS_CALLED, FILED_WAS_CALLED, ENTRIES)
-"""What a broadcasting client knows."""
+"""Invariants of a broadcasting client."""
 
 ANY_SIZE: Constants = {
     "mode": "broadcasting",
@@ -111,7 +111,7 @@ RENAMED: Constants = {**ANY_SIZE, "expiries": 0, "version": "4.9.8", "torn_write
 
 
 def claims() -> Iterator[Claim]:
-    """What is proven of broadcasting for all sizes; every lemma is searched for in small configurations as well."""
+    """What is proven about broadcasting for all sizes; every lemma is also searched in small configurations."""
     yield Claim(property=EACH_SEES_ALL, machine=consumption, constants=ANY_SIZE, lemmas=LEMMAS)
     yield Claim(
         property=EACH_SEES_ALL, machine=consumption, constants=RENAMED, lemmas=(*LEMMAS, KEEPS_ITS_PLACE, NEVER_TORN)

@@ -1,6 +1,6 @@
-"""What breaks when clients of a group do not allocate from the same input: claims about whole groups of clients.
+"""What breaks if clients of a group do not allocate from the same input: claims about whole groups of clients.
 
-For each mistake there is the naive claim, that the queues are divided all the same, to be refuted by the smallest group
+For each mistake there is the naive claim that the queues are nevertheless divided, to be refuted by the smallest group
 of clients that run real strategies, each from its own view. What exactly holds then is here for CONSISTENT_HASH, and as
 theorems in ``allocation_inputs`` for strategies that are arithmetic.
 """
@@ -39,7 +39,7 @@ class View:
 
 @dataclass(frozen=True)
 class Division:
-    """What a group of running clients makes of its views.
+    """How a group of running clients divides the queues from its views.
 
     Attributes:
         queues: all queues of the topic, sorted.
@@ -57,7 +57,7 @@ class Division:
 
 
 def divide(queues: Sequence[MessageQueue], views: Sequence[View]) -> Division:
-    """Let every client allocate from its view."""
+    """Let every client allocate from its own view."""
     shares = tuple(frozenset(view.strategy.allocate(view.own_id, view.queues, view.ids)) for view in views)
     return Division(tuple(queues), tuple(views), shares)
 
@@ -70,9 +70,9 @@ class GroupClaim:
         id: short name with dashes.
         statement: one sentence a user of RocketMQ understands.
         expected: VIOLATED for a naive claim, HOLDS for an exact one.
-        groups: the groups with so many queues and consumers.
-        wrong: what contradicts the claim, in words; nothing when it holds.
-        rules: ids of the rules of RocketMQ it rests on.
+        groups: the groups with a given number of queues and consumers.
+        wrong: what contradicts the claim, in words; nothing if it holds.
+        rules: ids of the rules of RocketMQ on which it rests.
         except_for: what a search of all groups of a size leaves out, in words.
     """
 
@@ -96,12 +96,12 @@ def client_ids(consumers: int) -> tuple[str, ...]:
 
 
 def not_divided(division: Division) -> str:
-    """Which queues have two owners and which none; nothing for a partition."""
+    """Which queues have two owners and which none; empty for a partition."""
     return "; ".join(_ownership(division, [queue for queue in division.queues if len(division.owners(queue)) != 1]))
 
 
 def tell_division(division: Division) -> str:
-    """Who sees what and takes what, one client a line."""
+    """Which client sees and takes what, one client per line."""
     return "\n".join(
         f"{view.client} runs {view.strategy.name} as {view.own_id or 'nobody'} on queues "
         f"{_short(view.queues) or 'none'} and ids {' '.join(view.ids) or 'none'}: "
@@ -113,7 +113,7 @@ def tell_division(division: Division) -> str:
 def sorted_differently(
     strategy: Strategy, *, queues_too: bool, ids_too: bool
 ) -> Callable[[int, int], Iterator[Division]]:
-    """Groups in which the last client has its queues, its ids or both in any other order."""
+    """Groups in which the last client has its queues, its ids or both in some other order."""
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
         all_queues, ids = topic(queues), client_ids(consumers)
@@ -150,7 +150,7 @@ def with_duplicate_id(strategy: Strategy) -> Callable[[int, int], Iterator[Divis
 
 
 def with_absent_id(strategy: Strategy, *, absent_for_all: bool) -> Callable[[int, int], Iterator[Division]]:
-    """Groups in which one client is missing from the ids it sees itself, or from those that all see."""
+    """Groups in which one client is missing from the ids that it sees itself, or from those that all clients see."""
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
         ids = client_ids(consumers)
@@ -168,7 +168,9 @@ def with_absent_id(strategy: Strategy, *, absent_for_all: bool) -> Callable[[int
 
 
 def with_mixed_strategies(first: Strategy, other: Strategy) -> Callable[[int, int], Iterator[Division]]:
-    """Groups in which the first clients still run one strategy and the others, at least one of each, run another."""
+    """Groups in which the first clients still run one strategy while the others run another; at least one client runs
+    each.
+    """
 
     def groups(queues: int, consumers: int) -> Iterator[Division]:
         ids = client_ids(consumers)
@@ -185,7 +187,7 @@ def with_mixed_strategies(first: Strategy, other: Strategy) -> Callable[[int, in
 
 
 def unlike_sorted(division: Division) -> str:
-    """What a client takes that it would not take from sorted lists, or does not although it would."""
+    """The queues that a client takes but would not take from sorted lists, and the ones it does not take but would."""
     return "; ".join(
         f"{view.client} would take {_short(sorted(usual)) or 'nothing'} from sorted lists"
         for view, share in zip(division.views, division.shares, strict=True)
@@ -293,7 +295,7 @@ GROUP_CLAIMS: tuple[GroupClaim, ...] = (
 
 
 def _orders(items: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
-    # All orders of a few items; of more only turned round and shifted, so that larger groups stay searchable.
+    # All orders of a few items; longer lists are only reversed and rotated, so that larger groups stay searchable.
     if len(items) <= 4:
         yield from itertools.permutations(items)
     else:

@@ -1,4 +1,4 @@
-"""Verdicts: what a check may answer, and how answers merge."""
+"""Verdicts: what a check may answer, and how answers are merged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Verdict(enum.StrEnum):
     """Answer of one check.
 
     HOLDS: shown within the printed bounds. VIOLATED: a counterexample exists and was replayed. UNKNOWN: a limit was
-    hit, or the solver gave up. NOT_OBSERVABLE: the trace lacks the evidence to judge (trace checks only).
+        reached, or the solver gave up. NOT_OBSERVABLE: the trace lacks the evidence to judge (trace checks only).
     """
 
     HOLDS = "HOLDS"
@@ -23,6 +23,6 @@ _WORST_FIRST = (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.NOT_OBSERVABLE, Verdi
 
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a whole: the worst of its parts, UNKNOWN when there are none (nothing checked shows nothing)."""
+    """The verdict of a whole: the worst of its parts; UNKNOWN if there are none (nothing checked shows nothing)."""
     found = set(verdicts)
     return next((verdict for verdict in _WORST_FIRST if verdict in found), Verdict.UNKNOWN)

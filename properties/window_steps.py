@@ -1,7 +1,7 @@
 """What a single step may do to a window, its requests and its offset.
 
-Messages are handled and offsets safe whether or not steps are these, so a mutant that adds a step between two states
-that are possible anyway, or shifts an offset that the next commit would shift as well, is noticed here only.
+Messages are handled and offsets safe whether or not steps obey these claims, so a mutant that adds a step between two
+states that are possible anyway, or shifts an offset that the next commit would shift as well, is noticed only here.
 """
 
 from __future__ import annotations

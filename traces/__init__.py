@@ -1,1 +1,1 @@
-"""Recorded runs: their form, where they come from, and how they are held against the rules of ``model/``."""
+"""Recorded runs: their form, where they come from, and how they are checked against the rules of ``model/``."""

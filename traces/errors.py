@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 class TraceError(Exception):
-    """A trace cannot be read or checked as asked: nothing there, no events, a damaged line with ``--strict``.
+    """A trace cannot be read or checked as requested: nothing there, no events, a damaged line with ``--strict``.
 
     The message says what was given, what was possible and what to do.
     """
 
 
 def named(files: Sequence[str]) -> str:
-    """Files in words: up to three of them, and how many more there are."""
+    """Files in words: up to three of them, and the number of further ones."""
     shown = ", ".join(files[:3])
     return shown if len(files) <= 3 else f"{shown} and {len(files) - 3} more"

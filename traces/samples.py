@@ -1,7 +1,7 @@
 """Samples: traces of real runs of RocketMQ that come with the kit, and what a check of each must find.
 
-Each is a trace, packed JSONL, with a JSON file of the same name beside it: what was run, on which terms it is checked,
-and the numbers that come out.
+Each is a trace in compressed JSONL, with a JSON file of the same name beside it: what was run, the settings of its
+check, and the resulting numbers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .io import Trace, open_trace
 from .io.writing import convert
 
 FOLDER = Path(__file__).parent / "samples"
-"""Where the samples are."""
+"""The folder of the samples."""
 
 TRACE, FACTS = ".jsonl.zst", ".json"
-"""How the names of the two files of a sample end."""
+"""Suffixes of the two files of a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +32,13 @@ class Sample:
     """A trace of a real run.
 
     Attributes:
-        name: of its files: scenario and release.
+        name: name of its files: scenario and release.
         scenario: what was run.
-        release: of RocketMQ.
+        release: release of RocketMQ.
         title: what happens, in a few words.
-        check: terms of the check that differ from the usual ones, ms, by name; see :class:`.claims.settings.Settings`.
-        measured: the numbers that come out, by name; see :class:`.engine.measured.Measured`.
+        check: settings of the check that differ from the usual ones, ms, by name; see
+            :class:`.claims.settings.Settings`.
+        measured: the resulting numbers, by name; see :class:`.engine.measured.Measured`.
         conformance: how far the model follows it, by name.
         folder: where its files are.
     """
@@ -58,7 +59,7 @@ class Sample:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the file beside the trace says."""
+        """The content of the file beside the trace."""
         return {
             "scenario": self.scenario,
             "release": self.release,
@@ -69,10 +70,10 @@ class Sample:
         }
 
     def open(self) -> Trace:
-        """The trace, opened; the first problem of reading is an error.
+        """The trace, opened; the first reading problem raises an error.
 
         Raises:
-            TraceError: it is not there, or damaged.
+            TraceError: it does not exist, or is damaged.
         """
         return open_trace([self.path], strict=True)
 
@@ -81,7 +82,7 @@ def samples(folder: Path = FOLDER) -> tuple[Sample, ...]:
     """All samples, by scenario, then with the newest release first.
 
     Raises:
-        TraceError: there are none, or one of the two files of a sample is missing, or does not say what it should.
+        TraceError: there are none, or one of the two files of a sample is missing, or has the wrong content.
     """
     traces = {path.name.removesuffix(TRACE) for path in folder.glob(f"*{TRACE}")}
     facts = {path.stem for path in folder.glob(f"*{FACTS}")}
@@ -107,12 +108,12 @@ def _read(folder: Path, name: str) -> Sample:
 
 
 def settings_for(trace: Trace, check: Mapping[str, Any]) -> Settings:
-    """The terms on which a trace of a scenario is checked: the trace tells the delay levels, ``check`` what differs."""
+    """The settings for checking a trace of a scenario: delay levels come from the trace, differences from ``check``."""
     return replace(settings_of(trace.header), **check)
 
 
 def settings_of(header: Header) -> Settings:
-    """The usual terms with the timers and delay levels that a header tells."""
+    """The usual settings, with the timers and delay levels stated in a header."""
     return Settings().with_timers(header).with_delays(header.delays)
 
 
@@ -144,7 +145,7 @@ def conformance_again(sample: Sample) -> dict[str, Any]:
 
 
 def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """What differs between the numbers of a sample and those of its trace, each in words."""
+    """Differences between the numbers of a sample and those of its trace, each in words."""
     told = []
     for name in dict.fromkeys([*expected, *found]):
         one, other = (json.loads(json.dumps(each.get(name))) for each in (expected, found))
@@ -154,12 +155,12 @@ def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
 
 
 def keep(trace: Trace, facts: Mapping[str, Any], *, name: str, folder: Path = FOLDER) -> None:
-    """Make a trace a sample, with these facts; what was there under the name is replaced."""
+    """Make a trace a sample, with these facts; an existing sample with that name is replaced."""
     convert(trace, folder / f"{name}{TRACE}")
     write_facts(facts, name=name, folder=folder)
 
 
 def write_facts(facts: Mapping[str, Any], *, name: str, folder: Path = FOLDER) -> None:
-    """Write what is said of a sample: what :class:`Sample` has besides name and folder."""
+    """Write the facts of a sample: the attributes of :class:`Sample` except name and folder."""
     text = json.dumps(facts, indent=1, ensure_ascii=False)
     (folder / f"{name}{FACTS}").write_text(text + "\n", encoding="utf-8")

@@ -12,18 +12,18 @@ from numba import njit
 from numpy.typing import NDArray
 
 SMALL_TRANSITIONS = 20_000
-"""Up to so many transitions networkx is asked: a second opinion from a library made for the job, at no cost in time."""
+"""Graphs with up to this many transitions are given to networkx: a second implementation, which costs no time here."""
 
 OUTSIDE = -1
 """Component of the states outside the subgraph."""
 
 
 def components(starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """For each state its component in the subgraph of the states ``inside``, named by its smallest member.
+    """For each state, its component in the subgraph of the states ``inside``, identified by its smallest member.
 
     Args:
         starts: first transition of each state, and the end of the last one.
-        targets: for each transition the state it leads to.
+        targets: for each transition, the state to which it leads.
         inside: the states of the subgraph, all with known transitions; the others get ``OUTSIDE``.
     """
     by = components_by_networkx if len(targets) <= SMALL_TRANSITIONS else components_by_arrays
@@ -34,7 +34,7 @@ def components_by_networkx(
     starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
     """:func:`components` through networkx."""
-    import networkx  # here, as it takes a tenth of the time of a small question, and most need none
+    import networkx  # here, as it takes a tenth of the time of a small question; most do not need it
 
     graph = networkx.DiGraph()
     for source in np.flatnonzero(inside).tolist():

@@ -1,6 +1,6 @@
 """Liveness: what must happen sooner or later, on every fair run of a finite configuration.
 
-A property of kind EVENTUALLY is violated by a run that owes the goal and never reaches it: by a fair lasso (see
+A property of kind EVENTUALLY is violated by a run that must reach the goal and never does: by a fair lasso (see
 ``lasso.py``) among the states without the goal. One of kind SETTLES is violated by a run that leaves the goal again and
 again: by a fair lasso with a state without the goal in its loop. The lasso is replayed and judged in the plain Python
 form before it is shown.
@@ -42,17 +42,17 @@ def check_eventually(
 ) -> Result:
     """Judge a property of kind EVENTUALLY or SETTLES on all fair runs.
 
-    Weakly fair are the action instances whose action is declared ``fair=True``: such an instance is not enabled for
-    ever without being taken. One that is declared ``fair="strongly"`` is not enabled again and again without being
-    taken. All other actions may stop for ever. A violation found before a limit was hit stands;
-    otherwise the verdict is UNKNOWN then, with the limit in ``bounds``.
+    Action instances are weakly fair if their action is declared ``fair=True``: such an instance is not enabled for ever
+    without being taken. An instance of an action declared ``fair="strongly"`` is not enabled again and again without
+    being taken. All other actions may stop for ever. A violation found before a limit was reached counts; otherwise the
+    verdict is then UNKNOWN, with the limit in ``bounds``.
 
     Args:
         configuration: a finite configuration.
         property: what to judge.
         max_states: find no more states than this.
         max_seconds: time for finding states; the analysis after it takes less.
-        max_bytes: memory; None means half of what there is.
+        max_bytes: memory; None means half of the machine's memory.
         cache: keeps compiled code between runs.
 
     Raises:
@@ -79,7 +79,7 @@ def check_all_eventually(
     max_bytes: int | None = None,
     cache: CodeCache | None = None,
 ) -> list[Result]:
-    """As :func:`check_eventually`, of several properties of one configuration, whose states are found once for all."""
+    """Like :func:`check_eventually`, for several properties of one configuration, whose states are found only once."""
     for item in properties:
         if item.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
             raise ModelError(
@@ -93,7 +93,7 @@ def check_all_eventually(
         if item.after is not None:
             predicates[_named(_AFTER, item, properties)] = item.after
     lowered = lower(configuration, predicates)
-    # Where the only goal is owed from the initial state only, what comes after it does not matter.
+    # If the only goal must be reached from the initial state only, whatever follows it does not matter.
     goal_ends = len(properties) == 1 and properties[0].kind is Kind.EVENTUALLY and properties[0].after is None
     limits = Limits(states=max_states, seconds=max_seconds, bytes=max_bytes)
     graph = graph_of(lowered, stop_at=_GOAL if goal_ends else None, limits=limits, cache=cache)
@@ -140,14 +140,14 @@ def _judge(graph: Graph, item: Property, properties: Sequence[Property], *, goal
 
 
 def violating_lasso(graph: Graph, item: Property, *, goal: str, after: str, unfair: str = "") -> Lasso | None:
-    """A fair run that violates a property of kind EVENTUALLY or SETTLES; None when there is none.
+    """A fair run that violates a property of kind EVENTUALLY or SETTLES; None if there is none.
 
     Args:
-        graph: where to look.
+        graph: the graph to search.
         item: the property.
         goal: name of its goal among the predicates of the graph.
         after: name of its trigger there, if it has one.
-        unfair: name of an action of which no fairness is assumed.
+        unfair: name of an action for which no fairness is assumed.
     """
     instances = graph.lowered.instances
     fair = [number for number, one in enumerate(instances) if one.action.fair and one.action.name != unfair]
@@ -177,7 +177,7 @@ def require_counterexample(machine: PlainMachine, run: Run, kind: Kind) -> None:
         violates = not all(holds(machine, _GOAL, state) for state in run.states[run.loop :])
     elif _AFTER in machine.lowered.predicates:
         owing = [place for place, state in enumerate(run.states) if holds(machine, _AFTER, state)]
-        # What is owed inside the loop is owed each time round, so the goal must be absent from the whole loop.
+        # A goal that is due inside the loop is due in each round, so it must be absent from the whole loop.
         violates = any(_never(machine, run, min(place, run.loop)) for place in owing)
     else:
         violates = _never(machine, run, 0)

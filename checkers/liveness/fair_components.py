@@ -1,4 +1,4 @@
-"""Fair components: those in which a run may go round for ever and be fair to every action; see ``lasso.py``."""
+"""Fair components: those in which a run may stay for ever while being fair to every action; see ``lasso.py``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .graph import Graph
 
 
 def divided(graph: Graph, inside: NDArray[np.bool_], strongly: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """For each state its component, as :func:`.components.components` names it, of the states ``inside``.
+    """For each state ``inside``, its component, identified as by :func:`.components.components`.
 
-    States that enable a strongly fair instance which their component never takes are taken out, until there are none.
+    States that enable a strongly fair instance which their component never takes are removed, until there are none.
     """
     component = components(graph.starts, graph.targets, inside)
     while strongly.any() and (unfair := _not_taken(*graph.rows(), component, strongly)).any():
@@ -34,9 +34,10 @@ def judge_components(
     is_strong: Any,
     again: Any,
 ) -> Any:
-    """For each of ``members``, sorted by component: does its component meet all demands, and may a run stay in it.
+    """For each component of ``members``, sorted by component: whether it meets all demands, and whether a run may stay
+    in it.
 
-    That a component takes what it enables of the strongly fair instances is known.
+    The caller has ensured that a component takes the strongly fair instances that it enables.
     """
     numbers = np.flatnonzero(is_weak)
     fair = np.zeros(len(members), np.bool_)
@@ -76,7 +77,7 @@ def judge_components(
 
 @njit(cache=True)
 def _not_taken(starts: Any, targets: Any, instances: Any, component: Any, is_strong: Any) -> Any:
-    """For each state whether it enables a strongly fair instance that no transition inside its component takes."""
+    """For each state, whether it enables a strongly fair instance that no transition inside its component takes."""
     members = np.argsort(component, kind="mergesort")
     unfair = np.zeros(len(component), np.bool_)
     taken_in = np.full(len(is_strong), -1, np.int64)  # component in which the instance was last seen taken

@@ -1,7 +1,7 @@
 """The reachable graph: every state of a finite configuration with all its transitions, as arrays.
 
-Questions about runs that never end (see ``liveness.py``) need the transitions, not just the states. They stand in rows
-(compressed sparse rows): the transitions of state ``i`` are at ``starts[i] … starts[i + 1] - 1`` of ``targets`` and
+Questions about runs that never end (see ``liveness.py``) need the transitions, not just the states. These are stored as
+compressed sparse rows: the transitions of state ``i`` are at ``starts[i] … starts[i + 1] - 1`` of ``targets`` and
 ``instances``. States are numbered in breadth-first order, so 0 is the initial one and numbers never fall with depth.
 """
 
@@ -31,7 +31,9 @@ _DONE, _PAUSED, _STATES_FULL, _EDGES_FULL, _SLOTS_FULL, _WROTE_OUTSIDE = range(6
 _PAUSE_STATES = 50_000
 EDGE_BYTES = 6
 STATE_BYTES = 4 + 8 + 8 + 12 + 64
-"""Beside its words: parent, row start, predicates, hash index, and what the analysis of the finished graph adds."""
+"""Bytes per state besides its words: parent, row start, predicates, hash index, and the analysis of the finished
+graph.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +44,10 @@ class Graph:
         lowered: the configuration it was made from.
         layout: how its states are packed.
         words: packed states, one a row.
-        holds: for each state a bit mask: which predicates of ``lowered`` hold, in their order.
-        parents: for each state the one it was first reached from (the initial state from itself).
+        holds: for each state, a bit mask of the predicates of ``lowered`` that hold, in their order.
+        parents: for each state, the one from which it was first reached (the initial state from itself).
         starts: first transition of each followed state, and the end of the last one.
-        targets: for each transition the state it leads to.
+        targets: for each transition, the state to which it leads.
         instances: for each transition the number of the action instance.
         limit: which limit ended the search, in words; empty when the graph is complete. States numbered
             ``followed`` and above then have unknown transitions.
@@ -133,7 +135,7 @@ def reachable_graph(
             count as followed).
         max_states: never find more states than this.
         max_seconds: search no longer than this.
-        max_bytes: memory for states, transitions and the analysis after it; None means half of what there is.
+        max_bytes: memory for states, transitions and the analysis after it; None means half of the machine's memory.
 
     Raises:
         ModelError: a step writes outside a declared domain, or there are too many action instances.
@@ -142,7 +144,7 @@ def reachable_graph(
 
 
 class _Builder:
-    """The arrays of a graph while it grows; they are reserved at once, and use memory only where written."""
+    """The arrays of a graph while it grows; they are reserved at once, but use memory only once written."""
 
     def __init__(
         self, native: NativeMachine, stop_at: str | None, max_states: int | None, max_bytes: int | None
@@ -250,7 +252,7 @@ class _Builder:
 
 
 # The hash is not shared with ``search``: numba keeps compiled code until *this* file changes, and a table hashed in two
-# ways would hold states twice.
+# different ways would contain states twice.
 @njit(cache=True)
 def _hash(words: Any, row: int, width: int) -> Any:
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -293,7 +295,9 @@ def _follow(
     control: Any,
     pause_after: int,
 ) -> int:
-    """Follow up to ``pause_after`` states more; a state that does not fit is left for the next call as if untouched."""
+    """Follow up to ``pause_after`` more states; a state that does not fit is left for the next call, as if
+    untouched.
+    """
     width = words.shape[1]
     fan = len(tags)
     mask = np.uint64(len(slots) - 1)

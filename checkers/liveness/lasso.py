@@ -8,16 +8,16 @@ disabled in one of its states or taken on one of its transitions. Then a fair ru
 can be reached:
 
 - a fair component has a loop through all its states and transitions, which is fair to every instance;
-- a fair run repeats for ever some states and transitions of one component. They alone satisfy every instance, and a
-  larger set of states and transitions satisfies it all the more. So maximal components are enough; there is no need to
-  look for fair ones inside unfair ones.
+- a fair run repeats for ever some states and transitions of one component. They alone satisfy every instance, and so
+  does any larger set of states and transitions. Maximal components are therefore enough; there is no need to look for
+  fair ones inside unfair ones.
 
-Staying in one state counts as a loop only where no fair instance is enabled: staying takes none. That a loop must pass
-through certain states is one more demand of the same sort, as monotone as those of the fair instances.
+Staying in one state counts as a loop only if no fair instance is enabled: staying takes none. The demand that a loop
+passes through certain states is of the same kind, and as monotone as those of the fair instances.
 
 Strong fairness is not monotone: a component that enables an instance and never takes it may hold a smaller one that
-does not enable it. So the states that enable such an instance are taken away, and what is left is divided again, until
-each component takes what it enables (Emerson and Lei, 1987); these are the components that are looked at.
+does not enable it. Therefore the states that enable such an instance are removed, and the rest is divided again, until
+each component takes what it enables (Emerson and Lei, 1987); these are the components that are considered.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Lasso:
 
     Attributes:
         stem: steps from the initial state to the loop.
-        loop: steps that repeat for ever; none where the run stays in its last state for ever.
+        loop: steps that repeat for ever; empty if the run stays in its last state for ever.
     """
 
     stem: tuple[int, ...]
@@ -60,7 +60,9 @@ class Lasso:
         return len(self.stem) + len(self.loop)
 
     def replay(self, machine: PlainMachine) -> Run:
-        """The run as it really happens in the plain Python form; raises :class:`ModelError` where it does not."""
+        """The run as it really happens in the plain Python form; raises :class:`ModelError` if it is not possible
+        there.
+        """
         return replay(machine, self.stem + self.loop, loop=len(self.stem))
 
 
@@ -73,19 +75,20 @@ def find_fair_lasso(
     within: NDArray[np.bool_],
     again: NDArray[np.bool_] | None = None,
 ) -> Lasso | None:
-    """A fair run that from some state of ``start`` on stays ``within`` for ever, or None when there is none.
+    """A fair run that stays ``within`` for ever from some state of ``start`` on; None if there is none.
 
-    Among those found the shortest is chosen: the stem is a shortest one to its loop, the loop a short one (a shortest
-    loop for many fair instances is out of reach: that problem is NP-hard).
+    The shortest of those found is chosen: the stem is a shortest one to its loop, the loop a short one (a shortest loop
+    for many fair instances is out of reach: that problem is NP-hard).
 
     Args:
-        graph: where to look; only states that were followed can be part of the lasso, so for an incomplete graph None
+        graph: the graph to search; only states that were followed can be part of the lasso, so for an incomplete graph
+            None
             means nothing.
         fair: numbers of the fair action instances.
         strongly: those of them that are strongly fair; the others are weakly fair.
         start: states from which the run must stay within; a state of ``start`` counts only when it is ``within``.
         within: states the run must not leave; ``stop_at`` must not have stopped the search at any of them.
-        again: states to one of which the run must come again and again; None asks for nothing.
+        again: states, one of which the run must visit again and again; None demands nothing.
     """
     inside = within.copy()
     inside[graph.followed :] = False
@@ -108,7 +111,7 @@ def require_fair(machine: PlainMachine, run: Run) -> None:
     """Check in the plain Python form that ``run`` is a lasso of ``machine`` and fair.
 
     Raises:
-        ModelError: it is not; names what is wrong.
+        ModelError: it is not; the message says what is wrong.
     """
     lowered = machine.lowered
     if run.loop is None or not 0 <= run.loop < len(run.states) or len(run.states) != len(run.steps) + 1:
@@ -133,9 +136,9 @@ def require_fair(machine: PlainMachine, run: Run) -> None:
 class _Search:
     """The choice of a loop among the fair components. A loop is its entry and its transitions.
 
-    Demands are bits of a mask, one for each fair instance and one for ``again``: a state *serves* instances disabled
-    in it, and ``again`` when it is among these; a transition serves the instance it takes. A strongly fair instance is
-    served by a state only where no state of its component enables it.
+    Demands are bits of a mask, one for each fair instance and one for ``again``: a state *serves* the instances that
+    are disabled in it, and ``again`` if it is one of these states; a transition serves the instance that it takes. A
+    state serves a strongly fair instance only if no state of its component enables it.
     """
 
     def __init__(
@@ -155,12 +158,13 @@ class _Search:
         self._all = (2 << len(fair)) - 1
         self._strong = _union(self._bit[number] for number in strongly)
         self._enabled_in: dict[int, int] = {}
-        # Scratch of the search for the nearest witness, which leaves it as it was: most of its searches end early.
+        # Scratch arrays of the search for the nearest witness, which leaves them as they were: most of its searches end
+        # early.
         self._via = np.full(graph.states, -1, np.int64)
         self._queue = np.empty(graph.states, np.int32)
 
     def best_loop(self) -> tuple[int, list[int]] | None:
-        """The loop with the shortest lasso of those tried; None when no component is fair."""
+        """The loop with the shortest lasso of those tried; None if no component is fair."""
         reached = np.flatnonzero(self._component >= 0)
         members = reached[np.argsort(self._component[reached], kind="stable")]
         strong, weak = self._flags(self._strong), self._flags(self._all & ~self._strong)
@@ -176,7 +180,7 @@ class _Search:
         return best
 
     def _anchors(self, members: NDArray[np.int64], fair: NDArray[np.bool_]) -> Iterator[int]:
-        """States to look for loops through: in small and near components first, in each the nearest states."""
+        """States to look for loops through: in small and near components first, in each the nearest states first."""
         if not fair.any():
             return
         candidates = members[fair]
@@ -188,7 +192,9 @@ class _Search:
             yield from self._nearest_of(candidates[first[group] : last[group]], _ANCHORS_TRIED)
 
     def _loop_through(self, anchor: int) -> list[int]:
-        """A loop through ``anchor`` in which each fair instance is served: always on to the nearest one missing."""
+        """A loop through ``anchor`` that serves each fair instance: the path always continues to the nearest missing
+        one.
+        """
         at, loop = anchor, list[int]()
         missing = self._all & ~self._served_in(anchor)
         while missing or at != anchor:
@@ -213,7 +219,7 @@ class _Search:
         return loop
 
     def _without_detours(self, loop: list[int]) -> list[int]:
-        """The loop, cut short where it comes back to a state and what is left still serves every instance."""
+        """The loop, cut short where it returns to a state and the rest still serves every instance."""
         served = [self._served_in(self._graph.source(edge)) | self._served_by(edge) for edge in loop]
         before = list(itertools.accumulate(served, operator.or_, initial=0))
         after = list(itertools.accumulate(reversed(served), operator.or_, initial=0))[::-1]
@@ -233,7 +239,7 @@ class _Search:
         return loop if best is loop else self._without_detours(best)
 
     def _entered_early(self, loop: list[int]) -> tuple[int, list[int]]:
-        """The loop, begun at the state that is nearest."""
+        """The loop, rotated to begin at its nearest state."""
         sources = [self._graph.source(edge) for edge in loop]
         place = sources.index(self._nearest_of(np.array(sources), 1)[0])
         return sources[place], loop[place:] + loop[:place]
@@ -281,9 +287,9 @@ def _union(masks: Iterable[int]) -> int:
 
 @njit(cache=True)
 def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> Any:
-    """For each state the length of the shortest stem to it, -1 without one, and the state before it ``inside``.
+    """For each state, the length of the shortest stem to it (-1 without one), and its predecessor ``inside``.
 
-    A stem goes by any way to a state of ``start``, which has no state before it, and then ``inside`` only.
+    A stem takes any path to a state of ``start``, which has no predecessor, and from there stays ``inside``.
     """
     size = len(depths)
     distances = np.full(size, -1, np.int32)
@@ -332,10 +338,11 @@ def _nearest(
     via: Any,
     queue: Any,
 ) -> Any:
-    """Transitions of a shortest path from ``source``, inside its component, that serves a demand or goes to a place.
+    """Transitions of a shortest path from ``source``, inside its component, that serves a demand or reaches a given
+    state.
 
     It ends with a transition that takes a ``wanted`` instance, or in a state where one of ``spared`` is disabled, or in
-    one of ``again`` when that is wanted, or at ``destination``.
+    one of ``again`` if that is wanted, or at ``destination``.
     """
     count = spared.sum()
     name = component[source]

@@ -1,7 +1,7 @@
-"""The graph of a small configuration, made in the plain Python form, so that no machine code need be made for it.
+"""The graph of a small configuration, made in the plain Python form, so that no machine code is needed.
 
-Most claims about whole runs are about a few hundred states, and to make machine code takes longer than to find them.
-The graph is the same in every array, whichever form made it.
+Most claims about whole runs are about a few hundred states, and compiling machine code takes longer than finding these.
+Both forms give the same arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .graph import EDGE_BYTES, STATE_BYTES, Graph, reachable_graph
 def graph_of(
     lowered: Lowered, *, stop_at: str | None = None, limits: Limits | None = None, cache: CodeCache | None = None
 ) -> Graph:
-    """Search breadth-first and keep all transitions: as :func:`.graph.reachable_graph`, which says what is raised.
+    """Search breadth-first and keep all transitions: like :func:`.graph.reachable_graph`, with the same errors.
 
     Args:
         lowered: a finite configuration.
@@ -45,7 +45,7 @@ def graph_of(
 
 
 def small_graph(lowered: Lowered, *, stop_at: str | None, limits: Limits) -> Graph | None:
-    """The graph of a small configuration; None where it is not small, or a limit is near.
+    """The graph of a small configuration; None if it is not small, or a limit is near.
 
     Raises:
         ModelError: a step writes outside a declared domain.

@@ -1,4 +1,4 @@
-"""Calls: which functions of the model an action may call, as far as names tell; never too few."""
+"""Calls: which functions of the model an action may call, judged by names; possibly too many, but never too few."""
 
 from __future__ import annotations
 

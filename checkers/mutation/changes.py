@@ -1,7 +1,8 @@
-"""Changes: every small mistake that can be made in a text of the model, made by rule and not by hand.
+"""Changes: every small mistake that can be made in a text of the model, generated mechanically.
 
 A text is a function of ``model/``: an action, a definition, a rule, or a helper of these. A change takes one place in
-its syntax tree and makes it wrong; all that calls the text, in every machine and configuration, then has the wrong one.
+its syntax tree and makes it wrong; everything that calls the text, in every machine and configuration, then uses the
+wrong one.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ LEFT_OUT = {
     "presets": "configurations, no semantics",
     "history": "what watches a run for the properties, and changes nothing that happens",
 }
-"""Folders and modules of the model that have no mechanism of RocketMQ, and why."""
+"""Folders and modules of the model that contain no mechanism of RocketMQ, and why."""
 
 _NEGATION = "_mutation_not"
 
 
 class Sort(StrEnum):
-    """What is done to a place."""
+    """The kind of a change."""
 
     GUARD_DROPPED = "guard dropped"
     GUARD_NEGATED = "guard negated"
@@ -56,13 +57,13 @@ class Change:
         id: part, text and number, such as ``orderly_lock.take.3``.
         part: the module of the model.
         text: name of the function.
-        sort: what is done.
+        sort: kind of the change.
         line: line in the module.
-        told: what is different, in words.
-        function: the Python function whose code is exchanged; None for an action made unfair.
+        told: the difference, in words.
+        function: the Python function whose code is replaced; None for an action made unfair.
         code: the wrong code.
         action: name of the action that is made unfair; empty for all others.
-        rule: the rule whose text it is, if it is one.
+        rule: the rule to which the text belongs, if any.
     """
 
     id: str
@@ -78,7 +79,7 @@ class Change:
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """Inside the block the text is wrong, for everything in this process; not for several threads."""
+        """Inside the block the text is wrong, everywhere in this process; not safe for several threads."""
         if self.function is None or self.code is None:
             yield
             return
@@ -136,7 +137,7 @@ class _Text:
 
 
 def _of_module(part: str, module: types.ModuleType, happens: Set[types.CodeType]) -> Iterator[Change]:
-    # What no action of any machine calls, in a module that has one, says what is seen, and not what happens.
+    # In a module with actions, a text that no action of any machine calls describes what is observed, not what happens.
     has_machine = any(True for _ in _machines(module))
     tree = ast.parse(inspect.getsource(module))
     for text in _texts(tree, module):
@@ -196,7 +197,7 @@ def _text(name: str, node: ast.FunctionDef, found: Any, module: types.ModuleType
 
 
 def _only_constants(node: ast.FunctionDef) -> bool:
-    """Whether a text only looks at the configuration: it says what exists, not what happens."""
+    """Whether a text only reads the configuration: it then determines what exists, not what happens."""
     given = node.args.args
     return len(given) >= 1 and given[0].annotation is not None and ast.unparse(given[0].annotation) == "Constants"
 
@@ -381,7 +382,7 @@ def _is_index(parent: ast.AST, node: ast.AST) -> bool:
 
 
 def _is_nothing(value: ast.expr) -> bool:
-    """Whether a write gives a variable back its first value: false, zero, nothing."""
+    """Whether a write sets a variable to its initial value: false, zero, nothing."""
     if isinstance(value, ast.Lambda):
         value = value.body
     if isinstance(value, ast.Constant):
@@ -399,10 +400,10 @@ def _shown(node: ast.AST) -> str:
 
 
 def stratified(changes: list[Change], sample: int, seed: int) -> list[Change]:
-    """A sample that has of each part and sort about its share, the same for the same seed.
+    """A sample in which each part and kind has about its share; the same for the same seed.
 
-    A change is chosen by a digest of what it does. A text that changes in another part, or a change that comes or goes
-    there, moves nothing here but what stands at the edge of the sample.
+    A change is chosen by a digest of what it does. If a text in another part changes, or a change is added or removed
+    there, only changes at the edge of the sample are affected.
 
     Raises:
         ModelError: a sample of less than one.
@@ -414,7 +415,8 @@ def stratified(changes: list[Change], sample: int, seed: int) -> list[Change]:
         strata.setdefault((change.part, change.sort), []).append(change)
     turns: list[tuple[float, str]] = []
     for stratum, inside in strata.items():
-        # The first of a small stratum comes at a chance turn as well, so that small ones are not all in, or all out.
+        # The first change of a small stratum is also placed by chance, so that small strata are neither all in nor all
+        # out.
         begins = _chance(seed, *stratum)
         ordered = sorted(inside, key=lambda change: (_chance(seed, *stratum, change.text, change.told), change.id))
         turns.extend(((place + begins) / len(ordered), change.id) for place, change in enumerate(ordered))
@@ -423,6 +425,6 @@ def stratified(changes: list[Change], sample: int, seed: int) -> list[Change]:
 
 
 def _chance(*names: object) -> float:
-    """A number from 0 to below 1 that depends on names alone."""
+    """A number from 0 to below 1 that depends only on names."""
     digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48

@@ -1,8 +1,9 @@
-"""Equal by proof: Z3's word that wrong steps are the right ones, in every state that the claims of a suite allow.
+"""Equal by proof: Z3 proves that wrong steps are the original ones, in every state that the claims of a suite allow.
 
-Where the right machine has too many states to look at each, what its suite says holds in all of them is known all the
-same. If no state inside the domains, in which all of that holds, tells a wrong step from the right one, then none that
-the right machine reaches does, and the wrong machine, which begins alike, never leaves its way.
+If the original machine has too many states to visit each, everything that its suite claims still holds in all of them.
+If no state inside the domains, in which all of that holds, distinguishes a wrong step from the original one, then no
+state that the original machine reaches does; and the wrong machine, which begins in the same state, never leaves these
+states.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from ..prove.solving import Solver, fits_finite_domain
 from .steps import remembered
 
 WORK = 4_000_000
-"""Z3 resource units for all that is asked about one mutant in one configuration."""
+"""Z3 resource units for all questions about one mutant in one configuration."""
 
 Pair = tuple[Instance | None, Instance | None]
-"""Right and wrong instance of one label; None where one does not exist."""
+"""Original and wrong instance with the same label; None if one does not exist."""
 
 
 def proved_equal(
     lowered: Lowered, invariants: Sequence[Any], pairs: Sequence[Pair], matters: Set[int], *, work: int = WORK
 ) -> bool:
-    """Whether Z3 proves that each pair of steps is one, under ``invariants``, within ``work`` resource units.
+    """Whether Z3 proves that the steps of each pair are equal, under ``invariants``, within ``work`` resource units.
 
-    Cells whose numbers are not in ``matters`` may differ, as nothing reads them, and a step that changes nothing else
-    is none.
+    Cells whose numbers are not in ``matters`` may differ, as nothing reads them; a step that changes nothing else
+    counts as none.
     """
     ranges = [
         z3.And(cell.family.low <= cell.symbol, cell.symbol <= cell.family.limit)
@@ -54,7 +55,7 @@ def proved_equal(
 
 
 def _differs(lowered: Lowered, right: Instance | None, wrong: Instance | None, matters: Set[int]) -> Any:
-    """That a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
+    """That a step changes something in only one machine, leads to another state, or leaves a domain."""
     moves = matters - remembered(lowered)
     if right is None or wrong is None:
         only = right or wrong
@@ -74,7 +75,7 @@ def _differs(lowered: Lowered, right: Instance | None, wrong: Instance | None, m
 
 
 def _changes(lowered: Lowered, instance: Instance, cells: Set[int]) -> Any:
-    """That a step would change one of the cells."""
+    """That a step would change one of the given cells."""
     return z3.Or(
         *(lowered.cells[number].symbol != value for number, value in instance.updates.items() if number in cells)
     )

@@ -1,4 +1,6 @@
-"""Ground: the right machine in one configuration of the suite, with what is needed to compare wrong ones with it."""
+"""Ground: the original machine in one configuration of the suite, with everything that is needed to compare others with
+it.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +38,16 @@ from .vectors import Vectors
 LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 _BLOCK = 1 << 14
 _NEAR = 32
-"""States in which a step differs, from which a search begins."""
+"""Maximum number of states with a differing step from which a search begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One finite configuration of the suite, with the rows that are asked about it.
+    """One finite configuration of the suite, with the rows that are judged in it.
 
     Attributes:
         machine: the machine.
-        constants: as the rows give them.
+        constants: the constants that the rows set.
         rows: claims about states and about whole runs.
         bits: size of a state, by which settings are ordered.
     """
@@ -83,13 +85,15 @@ def settings(rows: Iterable[Row]) -> list[Setting]:
 
 
 def texts_of(setting: Setting) -> set[types.CodeType]:
-    """Code of all functions that the actions of a setting may call, as far as names tell: never too few."""
+    """Code of all functions that the actions of a setting may call, judged by names; possibly too many, never too
+    few.
+    """
     return called_by(setting.machine, setting.machine.configure(**setting.constants).actions())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A row with the bits of its predicates among those of the ground."""
+    """A row, with the bits of its predicates among those of the ground."""
 
     row: Row
     property: Property
@@ -103,7 +107,7 @@ class Wrong:
 
     Attributes:
         instances: its action instances, in the order of the table.
-        differing: right and wrong instance of each label whose terms differ; None where one does not exist.
+        differing: original and wrong instance of each label whose terms differ; None if one does not exist.
     """
 
     instances: tuple[Instance, ...]
@@ -111,7 +115,7 @@ class Wrong:
 
 
 class Ground:
-    """The right machine of a setting: terms, reachable states, machine code for each action instance by itself."""
+    """The original machine of a setting: terms, reachable states, machine code for each action instance by itself."""
 
     def __init__(self, setting: Setting, *, max_states: int | None, cache: CodeCache | None = None) -> None:
         self.setting = setting
@@ -143,7 +147,7 @@ class Ground:
         self._reading: Reading | None = None
 
     def prepare(self) -> None:
-        """Compile the right machine and find its states: only when something differs."""
+        """Compile the original machine and find its states; done only once something differs."""
         if self._prepared:
             return
         self._prepared = True
@@ -162,16 +166,16 @@ class Ground:
         return frozenset(self.lowered.instances[item].action.name for item in np.unique(self.graph.instances))
 
     def affected(self, change: Change) -> list[Action]:
-        """The actions whose terms may be other ones with a change."""
+        """The actions whose terms a change may affect."""
         assert change.function is not None
         names = self.uses.get(change.function.__code__, set())
         return [action for action in self._actions if action.name in names]
 
     def wrong(self, change: Change) -> Wrong | None:
-        """The wrong machine; None if its terms are those of the right one.
+        """The wrong machine; None if its terms are those of the original one.
 
         Raises:
-            ModelError: the change speaks of what does not exist here.
+            ModelError: the change refers to something that does not exist here.
         """
         actions = self.affected(change)
         lowered: dict[str, Instance] = {}
@@ -204,9 +208,9 @@ class Ground:
         return Wrong(numbered, tuple(differing))
 
     def difference(self, wrong: Wrong) -> Any | None:
-        """Where a step differs in the states of the right machine that were found; None if nowhere.
+        """Where a step differs in the states of the original machine that were found; None if nowhere.
 
-        Where not all were found, these are some such states, packed, which both machines reach alike.
+        If not all were found, these are some such states, packed, which both machines reach in the same way.
         """
         self.prepare()
         program = program_of(self.lowered)
@@ -234,13 +238,13 @@ class Ground:
                 return words[:0]
         if not differs.any():
             return None
-        # A state is reached by the wrong machine as well if no step differs on the way to it.
+        # The wrong machine also reaches a state if no step differs on the path to it.
         surely = np.flatnonzero(differs & ~self._after(differs))
         near = surely[:: 1 + len(surely) // _NEAR]
         return words[near[near > 0]]
 
     def _after(self, places: Any) -> Any:
-        """For each state whether one of those before it, on the way from the start, is one of ``places``."""
+        """For each state, whether one of the states on the path from the start to it is one of ``places``."""
         after = np.zeros(len(places), np.bool_)
         ends = np.flatnonzero(np.diff(self._depths)) + 1
         for start, end in zip(ends, [*ends[1:], len(places)], strict=True):
@@ -249,13 +253,15 @@ class Ground:
         return after
 
     def _matters(self, wrong: Wrong) -> set[int]:
-        """Numbers of the cells that are ever seen, in the right machine or in the wrong one."""
+        """Numbers of the cells that are ever observed, in the original machine or in the wrong one."""
         if self._reading is None:
             self._reading = Reading.of(self.lowered, self.lowered.instances, self.lowered.predicates.values())
         return self._reading.closed(Reading.of(self.lowered, [one for _, one in wrong.differing if one is not None]))
 
     def proved_equal(self, wrong: Wrong) -> bool:
-        """Whether Z3 proves the wrong steps to be the right ones, wherever what the suite claims here holds."""
+        """Whether Z3 proves the wrong steps equal to the original ones, in all states in which the claims of the suite
+        hold.
+        """
         known = [
             self.lowered.predicates[item.goal].term
             for item in self.questions
@@ -264,7 +270,7 @@ class Ground:
         return proved_equal(self.lowered, known, wrong.differing, self._matters(wrong))
 
     def wrong_native(self, wrong: Wrong) -> tuple[NativeMachine, object]:
-        """The wrong machine as machine code, valid until the next call; and what keeps its code."""
+        """The wrong machine as machine code, valid until the next call, and the object that keeps the code alive."""
         old = {item.label: address for item, address in zip(self.lowered.instances, self._steps.addresses, strict=True)}
         new = [other for _, other in wrong.differing if other is not None]
         steps = compile_steps(self.lowered, new)
@@ -283,7 +289,7 @@ class Ground:
 
 
 def _alike(one: Instance, two: Instance) -> bool:
-    """Whether two instances have the same terms; Z3 makes equal ones once."""
+    """Whether two instances have the same terms; Z3 creates equal terms only once."""
     return (
         one.guard.eq(two.guard)
         and one.updates.keys() == two.updates.keys()
@@ -300,7 +306,7 @@ def _question(row: Row) -> Question:
 
 
 class _noting:
-    """Notes which functions are called inside the block, under the name of an action."""
+    """Records which functions are called inside the block, under the name of an action."""
 
     def __init__(self, uses: dict[types.CodeType, set[str]], action: str) -> None:
         self._uses = uses

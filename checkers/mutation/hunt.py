@@ -1,4 +1,4 @@
-"""The hunt: searches a wrong machine for the first row of the suite that it changes, and stops there."""
+"""The hunt: searches a wrong machine for the first row of the suite whose answer changes, and stops there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIRST_PAUSE = 4096
 
 
 class How(StrEnum):
-    """What of a row is different with a wrong machine."""
+    """What is different about a row with a wrong machine."""
 
     VIOLATED = "violated"
     FINDING_GONE = "finding gone"
@@ -37,7 +37,7 @@ class Kill:
     """A row that gives another answer.
 
     Attributes:
-        row: id of the property; of the coverage row where an action never happens.
+        row: id of the property, or of the coverage row if an action never happens.
         how: what is different, in words: one of :class:`How`, or what cannot be computed.
     """
 
@@ -50,8 +50,8 @@ class Found:
     """What a hunt found.
 
     Attributes:
-        kills: the rows that change, those found first; none where all answers are the same.
-        complete: whether all was searched; otherwise no kill means nothing.
+        kills: the rows that change, in the order found; empty if all answers are the same.
+        complete: whether everything was searched; otherwise the absence of a kill means nothing.
         taken: names of the actions that happened.
     """
 
@@ -63,7 +63,8 @@ class Found:
 def hunt(
     native: NativeMachine, questions: Sequence[Question], *, max_states: int, every_row: bool = False, near: Any = ()
 ) -> Found:
-    """Ask the rows of one configuration, those about states first, until one changes; or ``every_row``.
+    """Judge the rows of one configuration, those about states first, until one changes; with ``every_row``, judge
+    all.
 
     The search begins in the initial state and in packed states ``near`` a difference, which the machine can reach.
     """
@@ -76,7 +77,7 @@ def hunt(
 
 
 class _States:
-    """A breadth-first search that looks at what it has found now and then."""
+    """A breadth-first search that checks from time to time what it has found."""
 
     def __init__(
         self, native: NativeMachine, questions: Sequence[Question], max_states: int, every_row: bool, near: Any
@@ -113,7 +114,7 @@ class _States:
             search.watch_first(native.properties, self._watched, self._inverted, rows, self._control, self._found)
 
     def run(self) -> Found:
-        """Search until a row that must hold is violated, if one is enough, or to the end, or to the limit."""
+        """Search until a row that must hold is violated (if one is enough), to the end, or to the limit."""
         pause = _FIRST_PAUSE
         while True:
             status = self._advance(pause)
@@ -181,11 +182,11 @@ class _States:
 def _whole_runs(
     native: NativeMachine, questions: Sequence[Question], found: Found, max_states: int, every_row: bool
 ) -> Found:
-    """Rows about whole runs: is there a fair run that violates one, where the suite has none; or none, where it has."""
+    """Rows about whole runs that change: a fair run now violates a row that held, or none does any more."""
     kills = [*found.kills]
     whole: Graph | None = None
     for item in questions:
-        # What comes after a goal that is owed once does not matter.
+        # Whatever follows a goal that must be reached once does not matter.
         ends = item.property.kind is Kind.EVENTUALLY and item.property.after is None
         try:
             if ends:
@@ -207,5 +208,5 @@ def _whole_runs(
 
 
 def violates(graph: Graph, item: Question, unfair: str = "") -> bool:
-    """Whether some fair run violates a row about whole runs, where one action is not fair."""
+    """Whether some fair run violates a row about whole runs if one action is not fair."""
     return violating_lasso(graph, item.property, goal=item.goal, after=item.after, unfair=unfair) is not None

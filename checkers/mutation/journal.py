@@ -1,7 +1,9 @@
-"""The journal: what is known of each mutant in each configuration, kept in a file, so that a long judgement goes on.
+"""The journal: what is known about each mutant in each configuration, kept in a file, so that a long judgement can be
+resumed.
 
-A line is one finding. The first line says of which texts they are; when these change, all is asked anew. A line that
-was torn when the process ended is left out, and asked again, and so is what hit a limit lower than that of now.
+Each line is one finding. The first line identifies the texts; if these change, everything is judged anew. A line that
+was torn when the process ended is ignored and judged again, and so is a finding that reached a lower limit than the
+present one.
 """
 
 from __future__ import annotations
@@ -13,27 +15,27 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 THEOREMS = "theorems"
-"""Stands for the configuration, where rules without a machine are asked."""
+"""Stands for the configuration when rules are judged without a machine."""
 
 _ASKED = ("model", "properties", "checkers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What is known of one mutant in one configuration.
+    """What is known about one mutant in one configuration.
 
     Attributes:
         used: whether its text is used there.
         refused: why it cannot be lowered there.
-        compared: states in which its steps were compared with the right ones.
-        differs: whether a step differs in one of them, seen in what is possible.
+        compared: number of states in which its steps were compared with the original ones.
+        differs: whether a step observably differs in one of them.
         kills: rows that change: id, and how.
-        limit: which limit was hit before a row changed.
+        limit: which limit was reached before a row changed.
         states: the limit that was given.
-        steps: length of the shortest run that tells it from the right machine; None if none was looked for.
-        run: that run, and what is different then.
-        never: actions that happen in the right machine only.
-        proved: Z3 proves a rule equal.
+        steps: length of the shortest run that distinguishes it from the original machine; None if none was searched.
+        run: that run, and what differs after it.
+        never: actions that happen only in the original machine.
+        proved: whether Z3 proves a rule equal.
         seconds: processor time.
     """
 
@@ -55,7 +57,7 @@ class Journal:
     """Findings in a file, or in no file at all; several processes may write to one file."""
 
     def __init__(self, path: Path | None = None, *, every_row: bool = False) -> None:
-        """Read what there is of the same texts, asked of ``every_row`` or until one changed, or begin anew."""
+        """Read the findings about the same texts, judged with the same ``every_row``, or begin anew."""
         self.found: dict[tuple[str, str], Finding] = {}
         self._path = path
         if path is None:
@@ -75,7 +77,9 @@ class Journal:
                 continue
 
     def known(self, mutant: str, where: str, states: int) -> Finding | None:
-        """What is known of a mutant in a configuration; None if nothing, or if the limit was lower than ``states``."""
+        """What is known about a mutant in a configuration; None if nothing is, or if the limit was lower than
+        ``states``.
+        """
         found = self.found.get((mutant, where))
         return None if found is None or (found.limit and found.states < states) else found
 
@@ -84,7 +88,8 @@ class Journal:
         self.found[mutant, where] = finding
         if self._path is not None:
             line = json.dumps([mutant, where, asdict(finding)])
-            # One write to the end of the file, so that lines of several processes do not mix; a torn line stays alone.
+            # One write to the end of the file, so that lines of several processes do not mix; a torn line stays by
+            # itself.
             file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
             try:
                 os.write(file, f"\n{line}\n".encode())

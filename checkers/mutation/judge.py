@@ -1,4 +1,4 @@
-"""The judge: what became of each generated mutant, asked of every row of the suite where it makes a difference."""
+"""The judge: what became of each generated mutant, judged by every row of the suite where it makes a difference."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .theorems import Theorems, same_rule
 from .walk import Apart, apart
 
 FEW = 6
-"""Configurations left to ask of a mutant for which a second round with higher limits pays."""
+"""Number of unjudged configurations of a mutant up to which a second round with higher limits pays."""
 
 
 class Fate(StrEnum):
     """What became of a mutant.
 
-    KILLED: a row of the suite gives another answer. EQUIVALENT: in every configuration where its text is used the same
-    labelled runs are possible, or Z3 proves a rule equal. SURVIVED: it differs somewhere, and no row notices. UNKNOWN:
-    a limit was hit before a row changed. NO_MACHINE: wherever its text is used it speaks of what does not exist there,
-    or it is used nowhere.
+    KILLED: a row of the suite gives another answer. EQUIVALENT: in every configuration that uses its text, the same
+        labelled runs are possible, or Z3 proves a rule equal. SURVIVED: it differs somewhere, and no row notices.
+        UNKNOWN: a limit was reached before a row changed. NO_MACHINE: wherever its text is used it refers to something
+        that does not exist there, or its text is not used at all.
     """
 
     KILLED = "killed"
@@ -57,11 +57,12 @@ class Outcome:
         fate: what became of it.
         row: id of the first row that changes; ``how`` and ``where``: in which way, and in which configuration.
         kills: ids of all rows known to change.
-        asked: ids of the rows that might have changed: of all configurations in which it makes a difference.
-        used, differs: in how many configurations its text is used, and in how many it makes a difference.
-        compared: states in which its steps were compared with the right ones.
-        run: where it survived, the shortest run that tells it from the right machine, and what is different then.
-        reason: why it is unknown, or no machine.
+        asked: ids of the rows that could have changed: those of all configurations in which it makes a difference.
+        used, differs: number of configurations that use its text, and in which it makes a difference.
+        compared: number of states in which its steps were compared with the original ones.
+        run: if it survived, the shortest run that distinguishes it from the original machine, and what differs after
+            it.
+        reason: why the fate is UNKNOWN or NO_MACHINE.
         seconds: processor time.
     """
 
@@ -86,11 +87,12 @@ class Effort:
     """How far the judge goes.
 
     Attributes:
-        states: distinct states of each search; a configuration of which the right machine has more is not asked.
-        far: the same for the second round, in which mutants of which no more than ``FEW`` configurations have not been
-            asked are asked in these; 0 for none.
-        jobs: processes.
-        every_row: ask all rows of all configurations, also after the first that changes.
+        states: distinct states of each search; a configuration whose original machine has more is not judged.
+        far: the same for a second round: mutants with at most ``FEW`` unjudged configurations are judged in these; 0
+            for
+            no second round.
+        jobs: number of processes.
+        every_row: judge all rows of all configurations, even after the first that changes.
     """
 
     states: int = 2_000_000
@@ -111,8 +113,8 @@ def judge(
 ) -> list[Outcome]:
     """Judge mutants of machines, in their order.
 
-    With a ``journal``, a file, what it knows is not asked again, and what is found is written to it at once: a
-    judgement that was interrupted goes on where it was.
+    With a ``journal`` (a file), what it contains is not judged again, and new findings are written to it at once: a
+    judgement that was interrupted continues where it stopped.
     """
     chosen = effort or Effort()
     known = Journal(journal, every_row=chosen.every_row)
@@ -147,7 +149,7 @@ def _sendable(outcome: Outcome) -> Outcome:
 
 @dataclass
 class _Case:
-    """What is known of one mutant so far: a finding for each configuration it was asked in."""
+    """What is known about one mutant so far: a finding for each configuration in which it was judged."""
 
     change: Change
     findings: dict[str, Finding] = field(default_factory=dict)
@@ -160,7 +162,7 @@ class _Case:
 
     @property
     def limits(self) -> list[str]:
-        """Configurations in which a limit was hit before a row changed."""
+        """Configurations in which a limit was reached before a row changed."""
         return [where for where, found in self.findings.items() if found.limit]
 
     @property
@@ -170,7 +172,7 @@ class _Case:
 
     @property
     def parted(self) -> tuple[int, str] | None:
-        """The first run found that tells the two machines apart, and its length."""
+        """The first run found that distinguishes the two machines, and its length."""
         return next(((found.steps, found.run) for found in self.findings.values() if found.steps is not None), None)
 
     def total(self, name: str) -> Any:
@@ -225,7 +227,7 @@ class _Judge:
         return [self._outcome(case) for case in self._cases]
 
     def _round(self, setting: Setting, cases: Sequence[_Case], states: int) -> None:
-        """Ask some mutants in one configuration."""
+        """Judge some mutants in one configuration."""
         ground: Ground | None = None
         for case in cases:
             if self._journal.known(case.change.id, setting.title, states) is None:
@@ -233,7 +235,7 @@ class _Judge:
             self._note(case, setting.title, states, functools.partial(self._ask, ground, states))
 
     def _note(self, case: _Case, where: str, states: int, ask: Callable[[_Case], Finding]) -> None:
-        """Learn what is known already, or ask."""
+        """Use what is known already, or judge."""
         found = self._journal.known(case.change.id, where, states)
         if found is None:
             started = time.process_time()
@@ -367,12 +369,12 @@ class _Judge:
 
 
 def _may_matter(change: Change, actions: Set[str], texts: Set[types.CodeType]) -> bool:
-    """Whether a change can concern a setting, as far as names tell."""
+    """Whether a change can affect a setting, judged by names."""
     return change.action in actions if change.function is None else change.function.__code__ in texts
 
 
 def _told(ground: Ground, parted: Apart) -> str:
-    """The shortest run after which the two machines cannot do the same, and what each can do then."""
+    """The shortest run after which the two machines can do different things, and what each can do then."""
     numbers = {item.label: item.number for item in ground.lowered.instances}
     run = replay(PlainMachine(ground.lowered), [numbers[label] for label in parted.steps])
     lines = [ground.setting.title, story(run)]

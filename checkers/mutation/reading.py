@@ -1,6 +1,7 @@
-"""Reading: which cells of a machine are ever seen, by a guard, a domain or a row, at once or by way of other cells.
+"""Reading: which cells of a machine are ever observed, by a guard, a domain or a row, directly or through other
+cells.
 
-Two machines that differ in other cells only have the same labelled runs, and every row says the same of both.
+Two machines that differ only in other cells have the same labelled runs, and every row gives the same answer for both.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ class Reading:
     """What some action instances read.
 
     Attributes:
-        read: numbers of the cells that decide whether a step is possible, leaves a domain, or a row changes.
-        written: for each update the number of its cell, and those of the cells that the new value is made of.
+        read: numbers of the cells that decide whether a step is possible or leaves a domain, or what a row answers.
+        written: for each update, the number of its cell, and the numbers of the cells from which the new value is
+            computed.
     """
 
     read: Set[int]
@@ -31,7 +33,7 @@ class Reading:
     def of(
         cls, lowered: Lowered, instances: Iterable[Instance], predicates: Iterable[LoweredPredicate] = ()
     ) -> Reading:
-        """Of these instances, and of predicates of the same configuration."""
+        """What these instances, and predicates of the same configuration, read."""
         program = program_of(lowered)
         seen = [item.term for item in predicates]
         written = []
@@ -41,7 +43,7 @@ class Reading:
         return cls(cells_of(program, seen), tuple(written))
 
     def closed(self, other: Reading) -> set[int]:
-        """Numbers of all cells that this or the other ever sees."""
+        """Numbers of all cells that this reading or the other one ever observes."""
         found = {*self.read, *other.read}
         while True:
             new = {cell for number, cells in (*self.written, *other.written) if number in found for cell in cells}

@@ -1,9 +1,10 @@
-"""Steps: in which states a wrong step is another one than the right one, computed for many states at once.
+"""Steps: in which states a wrong step differs from the original one, computed for many states at once.
 
-A wrong step that the right machine does not make under that name is none the less no other behaviour where the right
-one can go to the same state by another step: no property, which speaks of states, can tell. A mutant that only adds
-such steps is as good as the right machine, unless the added step is of a fair action, as fairness goes by names.
-Budgets are looked at in one direction: with fewer faults left nothing can happen that cannot happen with more.
+A wrong step that the original machine does not make under that name is still no different behaviour if the original
+machine can reach the same state by another step: a property, which is about states, cannot distinguish the two. A
+mutant that only adds such steps is equivalent to the original machine, unless the added step belongs to a fair action,
+as fairness depends on names. Budgets are compared in one direction only: with fewer faults left, nothing can happen
+that cannot happen with more.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Roots:
 
     Attributes:
         guard, updates, checks: what it reads and writes.
-        moves: the updates but for what is only remembered of the state before: without any of these nothing changes.
-        named: it matters which action makes the step.
+        moves: the updates except those that only remember the state before; without any of these, nothing changes.
+        named: whether it matters which action makes the step.
     """
 
     guard: int
@@ -42,7 +43,7 @@ class Roots:
 
     @classmethod
     def of(cls, program: Program, instance: Instance | None, matters: Set[int], before: Set[int]) -> Roots | None:
-        """Those of the cells that matter, of which some say what was ``before``; None for no instance."""
+        """The roots for the cells that matter, some of which hold what was ``before``; None for no instance."""
         if instance is None:
             return None
         updates = {number: program.add(value) for number, value in instance.updates.items() if number in matters}
@@ -57,7 +58,7 @@ class Roots:
 
 @dataclass(frozen=True)
 class Around:
-    """What else the right machine can do.
+    """What else the original machine can do.
 
     Attributes:
         steps: all its instances.
@@ -68,7 +69,9 @@ class Around:
     budgets: Set[int]
 
     def reaches(self, vectors: Vectors, root: Roots, size: int) -> Any:
-        """For each state whether the right machine stays or goes where a step leads, with as much of each budget."""
+        """For each state, whether the original machine stays in, or reaches, the target of a step with as much of each
+        budget left.
+        """
         found = self._alike(vectors, {}, root.moves, size)
         for other in self.steps:
             possible = vectors.truth(other.guard) & ~found
@@ -88,7 +91,7 @@ class Around:
 
 
 def pure_budgets(lowered: Lowered, instances: Iterable[Instance]) -> set[int]:
-    """Numbers of the counters of budgets of which nothing is read but whether any is left."""
+    """Numbers of those budget counters of which texts only read whether any of the budget is left."""
     program = program_of(lowered)
     names = {f"{name}_left" for name in lowered.configuration.machine.budgets}
     counters = {number for number, cell in enumerate(lowered.cells) if cell.family.name in names}
@@ -102,13 +105,17 @@ def pure_budgets(lowered: Lowered, instances: Iterable[Instance]) -> set[int]:
 
 
 def remembered(lowered: Lowered) -> set[int]:
-    """Numbers of the cells that say what others were before the last step: a step that changes only these is none."""
+    """Numbers of the cells that hold values from before the last step: a step that changes only these counts as
+    none.
+    """
     names = {earlier(name) for name in lowered.configuration.machine.remembered}
     return {number for number, cell in enumerate(lowered.cells) if cell.family.name in names}
 
 
 def differs(vectors: Vectors, right: Roots | None, wrong: Roots | None, around: Callable[[], Around], size: int) -> Any:
-    """For each state whether a step changes something in one machine only, or leads elsewhere, or leaves a domain."""
+    """For each state, whether a step changes something in only one machine, leads to another state, or leaves a
+    domain.
+    """
     nowhere: Any = np.zeros(size, np.bool_)
     before = vectors.truth(right.guard) if right is not None else nowhere
     after = vectors.truth(wrong.guard) if wrong is not None else nowhere
@@ -134,7 +141,7 @@ def differs(vectors: Vectors, right: Roots | None, wrong: Roots | None, around: 
 
 
 def _changes(vectors: Vectors, root: Roots, size: int) -> Any:
-    """For each state whether a step would change what matters."""
+    """For each state, whether a step would change a cell that matters."""
     changes = np.zeros(size, np.bool_)
     for number, value in root.moves.items():
         if number != value:

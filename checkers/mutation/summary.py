@@ -16,7 +16,7 @@ class Score:
 
     Attributes:
         name: the part or kind; ``all`` for everything.
-        fates: fate → how many.
+        fates: fate → number of mutants.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Score:
 
     @property
     def share(self) -> float | None:
-        """Killed among those that are no equivalents, where that is known; None if there are none."""
+        """Share of killed mutants among those not known to be equivalent; None if there are none."""
         known = self.fates[Fate.KILLED] + self.fates[Fate.SURVIVED]
         return self.fates[Fate.KILLED] / known if known else None
 
@@ -55,8 +55,8 @@ class Notice:
 
     Attributes:
         id, machine, statement: the property, and the machines of which it is claimed.
-        asked: how many mutants make a difference in one of these configurations.
-        mutants: ids of those that it is known to notice: at least these.
+        asked: number of mutants that make a difference in one of these configurations.
+        mutants: ids of those that it is known to notice; there may be more.
     """
 
     id: str
@@ -89,17 +89,17 @@ def notices(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> list[Notice]:
 
 
 def only_one(found: Sequence[Notice]) -> list[Notice]:
-    """The properties that notice one mutant only."""
+    """The properties that notice only one mutant."""
     return [item for item in found if len(item.mutants) == 1]
 
 
 def idle(found: Sequence[Notice]) -> list[Notice]:
-    """The properties that notice none, though some make a difference where they are claimed: are they needed?"""
+    """The properties that notice none, although some make a difference where they are claimed: are they needed?"""
     return [item for item in found if item.asked and not item.mutants]
 
 
 def not_asked(found: Sequence[Notice]) -> list[Notice]:
-    """The properties of which nothing is known: no mutant makes a difference where they are claimed."""
+    """The properties about which nothing is known: no mutant makes a difference where they are claimed."""
     return [item for item in found if not item.asked and not item.mutants]
 
 

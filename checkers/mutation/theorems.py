@@ -1,4 +1,4 @@
-"""Rules without a machine: the theorems that call a text, asked again with the wrong one in its place."""
+"""Rules without a machine: the theorems that call a text, evaluated again with the wrong text in its place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ERRORS = (
     AssertionError,
     z3.Z3Exception,
 )
-"""What a wrong text may raise where it is computed."""
+"""Exceptions that a wrong text may raise when it is computed."""
 
 
 @dataclass
@@ -49,17 +49,19 @@ class Theorems:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Theorems:
-        """Those of a suite."""
+        """The rows about rules in a suite."""
         return cls([row for row in rows if isinstance(row.subject, Theorem | GroupClaim)])
 
     def using(self, change: Change) -> list[Row]:
-        """The rows whose answer may be another one with a change."""
+        """The rows whose answer a change may affect."""
         if change.function is None:
             return []
         return [row for row in self.rows if change.function.__code__ in self._used_by(row)]
 
     def kill(self, change: Change, row: Row) -> str:
-        """How a row changes: ``violated``, ``finding gone``, or what goes wrong; empty if not, or unknown."""
+        """How a row changes: ``violated``, ``finding gone``, or what goes wrong; empty if it does not, or if this is
+        unknown.
+        """
         try:
             with change.made():
                 verdict = self._judge(row)
@@ -109,7 +111,7 @@ def same_rule(change: Change, *, work: int = 10_000_000) -> bool:
 
 
 def _build(row: Row) -> Any:
-    """Compute a row about small cases and about unknown ones, so that all it calls is called."""
+    """Compute a row for small cases and for unknown ones, so that everything it may call is called."""
     if isinstance(row.subject, GroupClaim):
         return search_groups(row.subject, max_queues=2, max_consumers=2)
     assert isinstance(row.subject, Theorem)

@@ -1,4 +1,4 @@
-"""Terms computed for many states at once, as numpy arrays: one column a cell, no compilation."""
+"""Terms computed for many states at once, as numpy arrays: one column per cell, without compilation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Vectors:
         self._values: dict[int, Any] = {}
 
     def value(self, root: int) -> Any:
-        """An array, or a plain number where it is the same in every state."""
+        """An array, or a plain number if the value is the same in every state."""
         if root not in self._values:
             for number in self._program.needed([root]):
                 if number not in self._values:
@@ -29,7 +29,7 @@ class Vectors:
         return self._values[root]
 
     def truth(self, root: int) -> Any:
-        """As an array of truth values."""
+        """The value as an array of truth values."""
         return np.broadcast_to(np.asarray(self.value(root), np.bool_), len(self._words))
 
     def _compute(self, number: int) -> Any:

@@ -1,8 +1,8 @@
-"""The walk: two machines side by side, whether they have the same labelled runs, but for steps that change nothing.
+"""The walk: two machines side by side: do they have the same labelled runs, except for steps that change nothing?
 
-An instance has at most one next state, so two machines have the same labelled runs when from their initial states on,
-whatever both do alike, the same instances are possible. States may differ all the same, in what nothing ever reads. A
-step that leaves a state as it is can be seen in no property, and is left out of both.
+An instance has at most one next state, so two machines have the same labelled runs if, from their initial states on and
+after all common steps, the same instances are possible. The states may still differ in cells that nothing ever reads. A
+step that leaves a state unchanged is visible to no property, and is ignored in both machines.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..liveness.graph import Graph
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """Where two machines part: after some steps which both can take, one can take another which the other cannot.
+    """Where two machines part: after some common steps, one of them can take a step that the other cannot.
 
     Attributes:
-        steps: labels of the steps that both can take.
-        only_right, only_wrong: labels of what is possible in one of them then.
+        steps: labels of the common steps.
+        only_right, only_wrong: labels of the steps that are then possible in only one of the two.
     """
 
     steps: tuple[str, ...]
@@ -30,7 +30,7 @@ class Apart:
 
 
 def apart(right: Graph, wrong: Graph) -> Apart | None:
-    """A shortest run after which not the same is possible; None when all labelled runs are the same."""
+    """A shortest run after which different steps are possible; None if all labelled runs are the same."""
     labels: dict[str, int] = {}
     sides = []
     for graph in (right, wrong):
@@ -66,7 +66,9 @@ class _Side:
         self._number = max(1, labels)
 
     def steps(self, states: Any) -> tuple[Any, Any, Any]:
-        """For states their steps: position of the state and label as one number, target, and whether it changes any."""
+        """For the given states, their steps: position of the state and label as one number, target, and whether it
+        changes anything.
+        """
         first, last = self._starts[states], self._starts[states + 1]
         sizes = last - first
         sources = np.repeat(np.arange(len(states)), sizes)

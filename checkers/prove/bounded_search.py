@@ -11,7 +11,7 @@ from .solving import Model
 from .witness import small_model
 
 ENDING_SHARE = 0.1
-"""Part of the remaining work for asking whether there are longer runs at all."""
+"""Share of the remaining work for asking whether there are longer runs at all."""
 
 
 class Search:
@@ -24,7 +24,7 @@ class Search:
         self._solver.add(*problem.transition.start(), problem.transition.domain(0))
 
     def advance(self) -> Finding | None:
-        """Decide the states after the next number of steps (first those after 0 steps); None when nothing is wrong."""
+        """Decide the states after the next number of steps (first those after 0 steps); None if nothing is wrong."""
         problem, transition, position = self._problem, self._problem.transition, self._position
         if position > 0 and self.is_over():
             return Ended(position - 1)
@@ -66,7 +66,7 @@ class Search:
     def _first_run(self, model: Model, steps: int) -> Model:
         """Of all runs that answer the question, the one whose actions come first in the order of the machine.
 
-        So the run that is shown does not depend on the solver (unless the limit of work is hit).
+        The run that is shown therefore does not depend on the solver (unless the limit of work is reached).
         """
         solver, transition = self._solver, self._problem.transition
         for position in range(steps):

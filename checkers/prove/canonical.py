@@ -1,4 +1,4 @@
-"""Canonical terms: the same question in the same form, whatever was built before it.
+"""Canonical terms: the same question always in the same form, whatever was built before it.
 
 Z3 orders operands by when a term was first built in the process, and symbols by when their name was first used in it,
 so the form of a question, and with it the work of a proof, would depend on what else the process has checked.
@@ -26,7 +26,7 @@ class Canonical:
     def __init__(self, context: Any, *, seed: int = 0) -> None:
         self._context = context
         self._salt = str(seed)
-        # Z3 gives the number of a term that is gone to another one, so each is kept beside its number.
+        # Z3 reuses the number of a deleted term, so each term is kept beside its number.
         self._kept: list[Any] = []
         self._digests: dict[int, bytes] = {}
         self._parts: dict[int, list[Any]] = {}
@@ -38,14 +38,14 @@ class Canonical:
         """The term, rebuilt."""
         for top in _parts_first(term, self._digests, _parts):
             self._note(top)
-        # Only now, as terms get their numbers in the order in which they are built.
+        # Only now, as terms are numbered in the order in which they are built.
         for top in _parts_first(term, self._built, lambda top: self._parts[top.get_id()]):
             parts = [self._built[part.get_id()] for part in self._parts[top.get_id()]]
             self._built[top.get_id()] = self._rebuilt(top, parts)
         return self._built[term.get_id()]
 
     def _note(self, term: Any) -> None:
-        """The digest of a term, and its parts in the order of theirs."""
+        """The digest of a term, and its parts in the order of their digests."""
         parts = _parts(term)
         if z3.is_app(term) and term.decl().kind() in _COMMUTATIVE:
             parts.sort(key=lambda part: self._digests[part.get_id()])
@@ -95,7 +95,7 @@ class Canonical:
         return z3.Var(0, sort).translate(self._context).sort()
 
     def _quantified(self, like: Any, sorts: list[Any], body: Any) -> Any:
-        # Translating the quantifier would bring its body along in the form that it has there.
+        # Translating the quantifier would keep its body in the form that it has in the other context.
         context, count = self._context.ref(), len(sorts)
         own = [self._sort(sort) for sort in sorts]
         of = (z3.Sort * count)(*(sort.ast for sort in own))
@@ -117,7 +117,9 @@ def _sorts(quantifier: Any) -> list[Any]:
 
 
 def _parts_first(term: Any, done: Mapping[int, Any], parts_of: Callable[[Any], list[Any]]) -> Iterator[Any]:
-    """The terms inside a term that are not ``done``, and itself, each after its parts; the caller does it at once."""
+    """The terms inside a term that are not ``done``, and the term itself, each after its parts; the caller handles each
+    at once.
+    """
     waiting = [term]
     while waiting:
         top = waiting[-1]

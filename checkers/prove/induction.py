@@ -10,7 +10,7 @@ from .solving import Model, Solver
 from .witness import small_model
 
 IMPLIED_SHARE = 0.01
-"""Part of the remaining work for asking whether a claim is implied by the others."""
+"""Share of the remaining work for asking whether a claim is implied by the others."""
 
 
 class Induction:
@@ -18,7 +18,7 @@ class Induction:
 
     An obligation is one action instance with one claim it must preserve, or one write it must keep inside its domain.
     What is proven from k states stays proven from more. A claim that the others imply in each single state is no
-    obligation: with any number of messages that saves most of the work.
+    obligation; with an unbounded number of messages this saves most of the work.
 
     Attributes:
         gaps: what the latest attempt could not prove, action by action.
@@ -60,7 +60,7 @@ class Induction:
         return not self._open
 
     def _independent_claims(self) -> list[Claim]:
-        """The claims without the properties that the rest of them implies, one after the other."""
+        """The claims without those properties that the remaining ones imply, found one after the other."""
         problem, transition = self._problem, self._problem.transition
         kept = list(problem.claims)
         for claim in problem.claims[: problem.properties]:

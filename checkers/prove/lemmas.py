@@ -1,10 +1,11 @@
-"""Lemmas that are found: what holds in small cases, and preserves itself in all, is tried before a proof is given up.
+"""Lemmas that are found: before a proof is given up, statements that hold in small cases and preserve themselves are
+tried.
 
 Houdini (Flanagan and Leino, 2001) over clauses of up to three facts about one element of each domain, such as "stage[r]
 is not ABORTED, or not prepared_sent[r], or abort_sent". Clauses that fail in a reachable state of a small configuration
-are left out at once, and so are those that a shorter one implies; of the others Z3 removes, until nothing changes,
-whatever some action does not preserve. What is found is only a suggestion: the ordinary induction proves it. Nothing
-is looked for where a reachable state of a small configuration contradicts the property itself.
+are left out at once, and so are those that a shorter one implies; from the others Z3 removes, until nothing changes,
+whatever some action does not preserve. The result is only a suggestion: the ordinary induction proves it. No lemmas are
+searched if a reachable state of a small configuration contradicts the property itself.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from .problem import Problem
 from .solving import Effort, Solver
 
 SMALL = (1, 2, 3)
-"""Numbers for unbounded constants, in which clauses are tried on all reachable states."""
+"""Numbers for unbounded constants with which clauses are tried on all reachable states."""
 _MOST_STATES = 3_000
 _MOST_VALUES = 5
 _MOST_CLAUSES = 400
@@ -52,13 +53,13 @@ Place = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Fact:
-    """Something that one variable may say: a truth value, or that it has, or has not, a value.
+    """Something that one variable may say: that it is true, or that it has, or has not, a value.
 
     Attributes:
         variable: its name.
         words, text: what it says, for people and as Python.
-        domains: names of the domains that the variable is indexed by.
-        holds: whether it is so, at elements of the domains.
+        domains: names of the domains that index the variable.
+        holds: whether it is true, at elements of the domains.
     """
 
     variable: str
@@ -70,7 +71,7 @@ class _Fact:
 
 @dataclass(frozen=True)
 class Lemma:
-    """A property that helps to prove another one; ``text`` is its predicate as Python, for keeping it."""
+    """A property that helps to prove another one; ``text`` is its predicate as Python code, for reuse."""
 
     property: Property
     text: str
@@ -79,9 +80,9 @@ class Lemma:
 def find_lemmas(
     configuration: Configuration, property: Property, effort: Effort, *, known: Sequence[Property] = ()
 ) -> list[Lemma]:
-    """ALWAYS properties with which ``property`` is inductive, as few as are needed; none when they are not found.
+    """ALWAYS properties with which ``property`` is inductive, as few as are needed; none if they are not found.
 
-    ``known`` are tried as lemmas besides the clauses, such as the other properties of the machine.
+    The ``known`` ones are tried as lemmas besides the clauses, such as the other properties of the machine.
     """
     domains, facts = _facts(configuration)
     clauses = _true_in_small_cases(configuration, property, domains, facts)
@@ -160,7 +161,7 @@ def _access(family: Family) -> str:
 def _true_in_small_cases(
     configuration: Configuration, property: Property, domains: dict[str, type[Domain]], facts: Sequence[_Fact]
 ) -> list[tuple[_Fact, ...]] | None:
-    """The shortest clauses that hold in all reachable states of small cases; None if the property does not."""
+    """The shortest clauses that hold in all reachable states of small cases; None if the property itself does not."""
     masks = [0] * len(facts)
     samples = 0
     for small in _small(configuration):
@@ -204,7 +205,7 @@ def _small(configuration: Configuration) -> Iterator[Configuration]:
 def _samples(
     configuration: Configuration, property: Property, domains: dict[str, type[Domain]], facts: Sequence[_Fact]
 ) -> Iterator[tuple[bool, tuple[int, ...]]]:
-    """For reachable states, and elements of the domains, whether the property and which facts are true."""
+    """For reachable states and elements of the domains, whether the property is true, and which facts are."""
     frame = Frame(configuration)
     sizes = [range(frame.elements(domain).size) for domain in domains.values()]
     places = [dict(zip(domains, choice, strict=True)) for choice in itertools.product(*sizes)]
@@ -249,7 +250,7 @@ def _lemma(clause: tuple[_Fact, ...], domains: dict[str, type[Domain]]) -> Lemma
 
 
 def _houdini(problem: Problem, names: Sequence[str]) -> list[str]:
-    """The largest part of ``names`` that preserves itself, given the property."""
+    """The largest subset of ``names`` that preserves itself, given the property."""
     kept = list(names)
     while True:
         solver = _solver(problem, [problem.property.id, *kept])
@@ -260,7 +261,7 @@ def _houdini(problem: Problem, names: Sequence[str]) -> list[str]:
 
 
 def _solver(problem: Problem, given: Iterable[str]) -> Solver:
-    """One that knows of a state inside the domains, where ``given`` holds."""
+    """A solver for a state inside the domains, in which ``given`` holds."""
     solver = problem.new_solver()
     solver.add(*problem.lowered.assumptions, problem.transition.domain(0))
     solver.add(*(problem.transition.says(name, 0, truth=True) for name in given))
@@ -268,7 +269,7 @@ def _solver(problem: Problem, given: Iterable[str]) -> Solver:
 
 
 def _preserved(problem: Problem, solver: Solver, name: str) -> bool:
-    """Whether every action preserves ``name`` in the states that a solver knows of."""
+    """Whether every action preserves ``name`` in the states that a solver describes."""
     for instance, fails in _obligations(problem, name):
         solver.push()
         solver.add(problem.transition.taken(0, instance), fails)
@@ -287,7 +288,7 @@ def _obligations(problem: Problem, name: str) -> Iterator[tuple[Instance, Any]]:
 
 
 def _needed(problem: Problem, kept: Sequence[str]) -> list[str]:
-    """A part of ``kept`` that is enough: what the property rests on, what that rests on, and so on."""
+    """A sufficient subset of ``kept``: what the property rests on, what these rest on, and so on."""
     needed: dict[str, None] = {}
     waiting = [problem.property.id]
     while waiting:

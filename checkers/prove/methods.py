@@ -6,22 +6,22 @@ Three ways, from the strongest claim to the weakest:
 * :func:`k_induction`: it holds in the first k states of every run, and after any k states in a row where it holds;
 * :func:`bounded` model checking: it holds in the first states of every run, up to a depth.
 
-:func:`prove` tries them in this order. Only the first two, or a bounded search that finds every run to end, say HOLDS
-of an ALWAYS property: a bounded search without a counterexample is UNKNOWN, with the depth in its bounds.
+:func:`prove` tries them in this order. Only the first two, or a bounded search that shows that every run ends, answer
+HOLDS for an ALWAYS property: a bounded search without a counterexample is UNKNOWN, with the depth in its bounds.
 
-What a proof rests on. A proof may assume that variables are inside their declared domains, since a write outside is
-an error of the machine; so it must also show that no write leaves them. A write that is not shown to stay inside makes
-the verdict UNKNOWN; one that leaves it on a replayed run raises :class:`ModelError`, as it does in every engine.
-Lemmas are ALWAYS properties that are proven in the same induction, never assumed; a false lemma makes the verdict
-UNKNOWN, for it says nothing about the property.
+What a proof rests on. A proof may assume that variables are inside their declared domains, since a write outside is an
+error of the machine; so it must also show that no write leaves them. A write that is not shown to stay inside makes the
+verdict UNKNOWN; one that leaves it on a replayed run raises :class:`ModelError`, as it does in every engine. Lemmas are
+ALWAYS properties that are proven in the same induction, never assumed; a false lemma makes the verdict UNKNOWN, for it
+says nothing about the property.
 
-Where induction fails, lemmas are looked for (``lemmas.py``).
+If induction fails, lemmas are searched (``lemmas.py``).
 
-A SOMETIMES property is the negation of an ALWAYS one: a run that reaches it is its witness (HOLDS), a proof that no
-run does is VIOLATED.
+A SOMETIMES property is the negation of an ALWAYS one: a run that reaches it is its witness (HOLDS), a proof that no run
+does is VIOLATED.
 
-Constants may be ``UNBOUNDED``; a proof is then for every number. Solvers rarely refute such a claim, so runs against
-it are looked for with small numbers first; a run for one number refutes the claim for every number.
+Constants may be ``UNBOUNDED``; a proof is then for every number. Solvers rarely refute such a claim, so counterexamples
+are searched with small numbers first; a run for one number refutes the claim for every number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .problem import Ended, Problem
 from .solving import WORK, Effort
 
 SMALL_NUMBERS = (1, 2, 3)
-"""With which numbers for all unbounded constants runs are looked for first."""
+"""Numbers for all unbounded constants with which runs are searched first."""
 
 
 def prove(
@@ -54,20 +54,22 @@ def prove(
     work: int = WORK,
     rlimit: int | None = None,
 ) -> Result:
-    """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth`` steps.
+    """The strongest answer of induction over up to ``induction_depth`` states and a search of ``search_depth``
+    steps.
 
-    Where induction fails, lemmas are looked for (see ``lemmas.py``), and named in the explanation.
+    If induction fails, lemmas are searched (see ``lemmas.py``), and named in the explanation.
 
     An unbounded configuration is tried by plain induction, then with small numbers, where runs are found more easily.
-    Of the ``work`` that is left induction may use half, the search the rest; ``rlimit`` bounds each question. Both are
-    Z3 resource units, so that the answer is the same on a busy machine.
+    Induction may use half of the remaining ``work``, the search the rest; ``rlimit`` bounds each question. Both are Z3
+    resource units, so that the answer is the same on a busy machine.
 
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
     effort = Effort(work, rlimit)
     if configuration.unbounded:
-        # Solvers give up late where quantifiers have no proof, so lemmas are looked for after a short attempt.
+        # Solvers give up late if a question with quantifiers has no proof, so lemmas are searched after a short
+        # attempt.
         first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25 if lemmas else 0.02))
         if first.verdict is not Verdict.UNKNOWN:
             return first
@@ -101,7 +103,7 @@ def prove(
 def _with_found_lemmas(
     configuration: Configuration, property: Property, known: Sequence[Property], effort: Effort
 ) -> Result | None:
-    """A proof with lemmas that nobody gave; its explanation names them, so that they can be kept."""
+    """A proof with lemmas that were found; its explanation names them, so that they can be kept."""
     lemmas = find_lemmas(configuration, property, effort, known=known) if property.kind is Kind.ALWAYS else []
     if not lemmas:
         return None
@@ -122,13 +124,14 @@ def prove_together(
     search_depth: int = 10,
     work: int = WORK,
 ) -> list[Result]:
-    """As :func:`prove`, for several ALWAYS properties: all of them and the lemmas are first tried in one induction.
+    """Like :func:`prove`, for several ALWAYS properties: all of them and the lemmas are first tried in one
+    induction.
 
-    What that does not show is then tried one property at a time, so that a false one does not spoil the others. A lemma
-    may be one of the properties.
+    Properties that this does not prove are then tried one at a time, so that a false one does not spoil the others. A
+    lemma may be one of the properties.
 
     Raises:
-        ModelError: as :func:`prove`.
+        ModelError: as for :func:`prove`.
     """
     effort = Effort(work)
     if len(properties) > 1:
@@ -186,7 +189,7 @@ def k_induction(
     ``simple_path`` demands that the states in a row differ, which is sound as a shortest run repeats none.
 
     Raises:
-        ModelError: as :func:`prove_inductive`.
+        ModelError: as for :func:`prove_inductive`.
     """
     if depth < 1:
         raise ModelError(f"prove: k-induction over {depth} states is impossible; give a depth of 1 or more.")
@@ -203,10 +206,10 @@ def bounded(
 ) -> Result:
     """All runs of at most ``depth`` steps, shortest first, so that the run found is a shortest one.
 
-    UNKNOWN when there is none: nothing is claimed of longer runs, unless every run ends before.
+    UNKNOWN if there is none: nothing is claimed about longer runs, unless every run ends before.
 
     Raises:
-        ModelError: as :func:`prove_inductive`.
+        ModelError: as for :func:`prove_inductive`.
     """
     if depth < 0:
         raise ModelError(f"prove: a search of {depth} steps is impossible; give a depth of 0 or more.")
@@ -267,7 +270,9 @@ def _search(configuration: Configuration, property: Property, depth: int, effort
 def _search_small_numbers(
     configuration: Configuration, property: Property, depth: int, effort: Effort
 ) -> Result | None:
-    """A run that decides an unbounded configuration, found with small numbers for its constants; else None."""
+    """A run that decides an unbounded configuration, found with small numbers for its constants; None if there is
+    none.
+    """
     for small in _small_configurations(configuration):
         result = _search(small, property, depth, effort.part(0.25))
         if result.run is not None:

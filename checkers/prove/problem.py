@@ -1,4 +1,4 @@
-"""Problems: what a proof or a bounded search is to show, as constraints, and the results of what it finds."""
+"""Problems: what a proof or a bounded search has to show, as constraints, and the results made from its findings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .transition import Transition
 from .witness import NotReplayable, replay_model, replay_to_outside
 
 OBLIGATION_SHARE = 0.25
-"""Part of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
+"""Share of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A predicate that is to have the same truth in all states."""
+    """A predicate that must have the same truth value in all states."""
 
     name: str
     truth: bool
@@ -35,7 +35,7 @@ Target: TypeAlias = "Claim | Check"
 
 @dataclass(frozen=True)
 class Found:
-    """A state after ``length`` steps where a claim fails, or (``claim`` None) whose next step leaves a domain."""
+    """A state after ``length`` steps in which a claim fails, or (``claim`` None) whose next step leaves a domain."""
 
     claim: Claim | None
     length: int
@@ -64,7 +64,7 @@ class Problem:
 
     Attributes:
         claims: the property, and what is proven along with it.
-        properties: how many of the claims, the first ones, are wanted for themselves.
+        properties: number of claims, from the first, that are wanted for themselves; the rest are lemmas.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Problem:
         return Solver(finite_domain=self.finite_domain)
 
     def _risky(self, instance: Instance) -> list[Check]:
-        """The writes that are not shown to stay inside their domains by the domains and the guard alone."""
+        """The writes for which the domains and the guard alone do not show that they stay inside their domains."""
         if not instance.checks:
             return []
         solver = self.new_solver()
@@ -125,7 +125,7 @@ class Problem:
         return self._result(Verdict.UNKNOWN, bounds, explanation, figures)
 
     def first_states(self, steps: int) -> str:
-        """What a search without finding has shown, in words."""
+        """What a search that found nothing has shown, in words."""
         where = f"the first {counted(steps, 'step')}" if steps else "the initial state"
         return f"{'no witness' if self.never else 'no violation'} in {where}"
 

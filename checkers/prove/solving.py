@@ -37,28 +37,28 @@ _FINITE_DOMAIN_KINDS = frozenset(
 )
 
 WORK = 200_000_000
-"""Z3 resource units that one check may use, usually: one to two minutes of a processor."""
+"""Usual number of Z3 resource units that one check may use: one to two minutes of a processor."""
 
 LARGEST_RLIMIT = 2**32 - 1
-"""The largest limit that Z3 understands."""
+"""The largest limit that Z3 accepts."""
 
 _FIRST_TRY = 100_000
-"""Z3 resource units of the first try of a question: more than most proofs take, less than a share of the work is."""
+"""Z3 resource units of the first try of a question: more than most proofs take, but less than a share of the work."""
 
 _OUT_OF_WORK = ("canceled", "resource limit", "no reason given")
-"""What Z3 says, by the place where it is, when its units are used up."""
+"""Z3's reasons when its resource units are used up; they depend on where it was."""
 
 _LEFT_OPEN = "(incomplete quantifiers)"
-"""What a solver that does not search models says where quantifiers leave a question open."""
+"""The reason of a solver that does not search for models when quantifiers leave a question open."""
 
 
 class Solver:
     """A Z3 solver with fixed seeds in a context of its own, so that earlier questions hardly change its answers.
 
-    It works by translation to SAT where ``finite_domain`` allows it, else it is Z3's default one. Quantifiers are first
-    instantiated by the terms at hand alone, which proves in milliseconds what can be proven so, whatever the seed; only
-    what is left open is searched for models. A Z3 solver that was stopped in the middle of a question may crash the
-    process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new one.
+    It works by translation to SAT if ``finite_domain`` allows it; otherwise it is Z3's default solver. Quantifiers are
+    first instantiated only with the terms at hand, which proves many questions in milliseconds, whatever the seed; only
+    for those left open, models are searched. A Z3 solver that was stopped in the middle of a question may crash the
+    process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new solver.
 
     Attributes:
         work: Z3 resource units used so far.
@@ -86,7 +86,7 @@ class Solver:
         self._solver.push()
 
     def pop(self, scopes: int = 1) -> None:
-        """Forget the latest scopes."""
+        """Drop the latest scopes."""
         del self._scopes[-scopes:]
         self._solver.pop(scopes)
 
@@ -96,9 +96,9 @@ class Solver:
         return self._model
 
     def check(self, *, rlimit: int, models: bool = True) -> tuple[Any, str]:
-        """Z3's answer, and its reason when that is "unknown"; without ``models`` it never searches for one.
+        """Z3's answer, and its reason if that is "unknown"; without ``models`` it never searches for one.
 
-        ``rlimit`` is in Z3 resource units, 1 or more; :attr:`work` says afterwards how many were used.
+        ``rlimit`` is in Z3 resource units, 1 or more; :attr:`work` then says how many were used.
         """
         before = self.work
         answer, reason = self._try(rlimit)
@@ -115,7 +115,7 @@ class Solver:
         return answer, reason
 
     def core(self, facts: Mapping[str, Any], *, rlimit: int) -> set[str] | None:
-        """Which of the named facts, added for this question only, make it "unsat"; None when they do not."""
+        """Which of the named facts, added for this question only, make it "unsat"; None if they do not."""
         self._solver = self._again(searches_models=False, seed=0)
         self._solver.push()
         names = {f"fact {number}": name for number, name in enumerate(facts)}
@@ -132,10 +132,10 @@ class Solver:
         return core
 
     def _try(self, rlimit: int) -> tuple[Any, str]:
-        """Ask with one seed after the other, with more and more work: a proof is found soon by most of them.
+        """Ask with one seed after the other, with growing limits of work: with most seeds a proof is found soon.
 
-        The first try, of terms as they are, is the fastest; what it does not end is asked in canonical terms, so that a
-        hard proof hardly depends on what else the process has asked.
+        The first try, with the terms as they are, is the fastest; if it does not end, the question is asked in
+        canonical terms, so that a hard proof hardly depends on what else the process has asked.
         """
         begun = self.work
         answer, reason = self._ask(rlimit if self._finite_domain else min(rlimit, _FIRST_TRY))
@@ -156,7 +156,7 @@ class Solver:
         return answer
 
     def _again(self, *, searches_models: bool, seed: int | None = None) -> Any:
-        # In a context that has terms already, Z3 would number those of the question by what was built before.
+        # In a context that contains terms already, Z3 would number those of the question by what was built before.
         self._context, self._earlier = z3.Context(), self.work
         self._own = self._translated if seed is None else Canonical(self._context, seed=seed).term
         solver = self._new(searches_models=searches_models, seed=seed or 0)
@@ -200,24 +200,27 @@ def units(solver: Any) -> int:
 
 
 class Model:
-    """Values of symbols that satisfy a question; ``own`` gives a term of the main context as its solver has it."""
+    """Values of symbols that satisfy a question; ``own`` maps a term of the main context to the solver's copy."""
 
     def __init__(self, model: Any, own: Callable[[Any], Any]) -> None:
         self._model = model
         self._own = own
 
     def number(self, term: Any) -> int:
-        """Value of a truth value or whole number (of the main context); what the model leaves open counts as 0."""
+        """Value of a truth value or whole number (of the main context); a value that the model leaves open counts as
+        0.
+        """
         value = self._model.eval(self._own(term), model_completion=True)
         return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
 class Effort:
-    """Work that all questions of one check share; never the time of the clock, which a busy machine makes longer.
+    """Work that all questions of one check share; never measured by the clock, as a busy machine would change the
+    answers.
 
     Attributes:
         work: Z3 resource units for everything.
-        rlimit: Z3 resource units for each single question; None for no limit but that of all.
+        rlimit: Z3 resource units for each single question; None if only the total is limited.
         reason: why the latest "unknown" was answered.
     """
 
@@ -232,7 +235,7 @@ class Effort:
 
     @property
     def questions(self) -> int:
-        """How many questions were put to a solver so far."""
+        """Number of questions put to a solver so far."""
         return self._asked[0]
 
     @property
@@ -251,7 +254,7 @@ class Effort:
         return max(0, self._end - self.used)
 
     def part(self, share: float) -> Effort:
-        """The same effort with only ``share`` of the work that is left."""
+        """The same effort with only ``share`` of the remaining work."""
         part = copy.copy(self)
         part._end = self.used + int(self.left * share)
         return part
@@ -280,7 +283,7 @@ class Effort:
         return answer
 
     def core(self, solver: Solver, facts: Mapping[str, Any], *, share: float) -> set[str] | None:
-        """As :meth:`Solver.core`, within ``share`` of the remaining work."""
+        """Like :meth:`Solver.core`, within ``share`` of the remaining work."""
         limit = int(self.left * share)
         if limit < 1:
             return None
@@ -308,7 +311,7 @@ def fits_finite_domain(terms: Iterable[Any]) -> bool:
     twenty times faster than the default solver on bounded runs, so it is used wherever it is right.
     """
     seen: set[int] = set()
-    todo = list(terms)  # the roots keep every sub-term alive, so that its id stays its own
+    todo = list(terms)  # the roots keep every subterm alive, so that its id stays its own
     roots = list(todo)
     while todo:
         term = todo.pop()

@@ -1,7 +1,7 @@
 """Transition relation: states 0, 1, 2 … of a run of a lowered configuration as Z3 constraints.
 
-The relation is built once, over the variables of the machine and their primed twins. Position ``k`` of a run gets it
-by renaming: ``rm_0`` becomes ``rm_0@k``, its twin ``rm_0@(k+1)``, and every auxiliary symbol its own copy.
+The relation is built once, over the variables of the machine and their primed twins. It is applied to position ``k`` of
+a run by renaming: ``rm_0`` becomes ``rm_0@k``, its twin ``rm_0@(k+1)``, and every auxiliary symbol its own copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Transition:
     Attributes:
         lowered: the configuration.
         inside: every variable is inside its declared domain, over the variables of the machine.
-        terms: everything the constraints are built from (to choose a solver by).
+        terms: everything from which the constraints are built (to choose a solver).
     """
 
     def __init__(self, lowered: Lowered) -> None:
@@ -58,7 +58,7 @@ class Transition:
     # --- constraints on numbered states --------------------------------------------------------------------------
 
     def at(self, term: Any, position: int) -> Any:
-        """``term``, written over the variables of the machine, about state ``position``."""
+        """``term``, written over the variables of the machine, for state ``position``."""
         if position not in self._renaming:
             here, there = f"@{position}", f"@{position + 1}"
             self._renaming[position] = [
@@ -107,7 +107,7 @@ class Transition:
     def says_after(self, name: str, position: int, instance: Instance, *, truth: bool) -> Any | None:
         """The predicate has that truth after ``instance`` is taken in state ``position``.
 
-        None when it cannot have changed, because the action writes nothing that the predicate speaks of.
+        None if it cannot have changed, because the action writes nothing that the predicate reads.
         """
         predicate = self.lowered.predicates[name]
         before = _says(predicate, truth)
@@ -134,7 +134,7 @@ class Transition:
     def shown(self, model: Model, position: int) -> dict[str, str]:
         """State ``position`` as label → value, after the unbounded constants.
 
-        Left out are lowest values, and of an array all but its first elements.
+        Lowest values are left out, and of an array all but its first elements.
         """
         constants = {name: str(model.number(z3.Int(name))) for name in self.unbounded_constants()}
         return {**constants, **self._show(model, position)}

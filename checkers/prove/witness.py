@@ -1,4 +1,5 @@
-"""Witnesses: from a solver's model of a run to that run in the plain Python form, or to the reason why not.
+"""Witnesses: from a solver's model of a run to that run in the plain Python form, or to the reason why this is
+impossible.
 
 A configuration with unbounded constants has no plain form. Its run is replayed in the finite configuration with the
 numbers that the solver chose, which is an ordinary instance of the same machine.
@@ -17,7 +18,7 @@ from .solving import Effort, Model, Solver
 from .transition import Transition
 
 SMALL = 4
-"""How many values of each unbounded constant, from 1 or its lowest on, are tried to make a model small."""
+"""Number of values of each unbounded constant, from 1 or its lowest on, that are tried to make a model small."""
 
 
 class NotReplayable(Exception):
@@ -25,7 +26,7 @@ class NotReplayable(Exception):
 
 
 def small_model(solver: Solver, transition: Transition, effort: Effort) -> Model:
-    """The model of a question just answered "sat", with unbounded constants made small where that is cheap."""
+    """The model of a question just answered "sat", with unbounded constants made small if that is cheap."""
     model = solver.model()
     chosen = 0
     for name, low in transition.unbounded_constants().items():
@@ -76,7 +77,7 @@ def replay_to_outside(model: Model, transition: Transition, length: int) -> Mode
 
 
 def finite_counterpart(model: Model, transition: Transition, predicates: Mapping[str, Predicate]) -> Lowered:
-    """The configuration itself when it is finite, else the one with the numbers that a model gives its constants.
+    """The configuration itself if it is finite, otherwise the one with the numbers that a model gives its constants.
 
     Raises:
         NotReplayable: it stays infinite.

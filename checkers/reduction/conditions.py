@@ -1,7 +1,7 @@
 """Conditions as trees of conjunctions and disjunctions, so that the reason why one is false can be followed.
 
 For a false conjunction to become true, any one of its false parts must become true; for a false disjunction, some part
-must. What cannot be divided further is an atom: a comparison, a variable that is true or false.
+must. A part that cannot be divided further is an atom: a comparison, or a variable that is true or false.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Node:
 
     Attributes:
         term: the condition as a Z3 truth value.
-        parts: numbers of the nodes it consists of; none for an atom.
+        parts: numbers of the nodes of which it consists; empty for an atom.
     """
 
     kind: Kind
@@ -42,10 +42,10 @@ class Conditions:
         self.nodes: list[Node] = []
         self._numbers: dict[tuple[int, bool], int] = {}
         self._joined: dict[tuple[Kind, tuple[int, ...]], int] = {}
-        self._alive: list[Any] = []  # Z3 reuses ids of terms that nobody holds
+        self._alive: list[Any] = []  # Z3 reuses the ids of terms to which nothing refers
 
     def add(self, term: Any, *, wanted: bool = True) -> int:
-        """Add the condition that ``term`` is true (false, if not ``wanted``); returns the number of its node."""
+        """Add the condition that ``term`` is true (false if not ``wanted``); returns the number of its node."""
         simple = z3.simplify(term)
         self._alive.append(simple)
         return self._add(simple, wanted)

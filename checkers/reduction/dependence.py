@@ -1,9 +1,9 @@
 """Dependence between steps, from the terms of a lowered configuration.
 
 Two steps *accord* when in every state in which both can happen they can happen in either order, to the same result. A
-step *enables* a condition when in some state the condition is false and after the step it is true. Both are decided
-by the cells that are read and written where that is enough, by what random walks came by, and otherwise by Z3 over all
-states the domains allow. Where Z3 gives up, steps count as not according and as enabling: always the safe side.
+step *enables* a condition when in some state the condition is false and after the step it is true. Both are decided by
+the cells that are read and written if that is enough, by what random walks have shown, and otherwise by Z3 over all
+states that the domains allow. If Z3 gives up, steps count as not according and as enabling, which is always safe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...model.kernel import Instance, Lowered
 from ...model.kernel.native import CodeCache
 
 _EFFORT = 200_000
-"""What one question may cost, in Z3's own units, so that the answer is the same on every machine."""
+"""Limit for one question, in Z3's own units, so that the answer is the same on every machine."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Dependence:
 
 
 class Analysis:
-    """Decides dependence of one configuration."""
+    """Decides the dependence in one configuration."""
 
     def __init__(self, lowered: Lowered) -> None:
         self._lowered = lowered
@@ -126,7 +126,7 @@ class Analysis:
         return not self._never(self._lowered.instances[number].guard, z3.Not(atom), self._after(number, atom))
 
     def _after(self, number: int, term: Any) -> Any:
-        """What ``term`` will be after instance ``number``, said of the state before it."""
+        """The value of ``term`` after instance ``number``, as a term over the state before it."""
         written = self._writes[number] & self.reads(term)
         if not written:
             return term
@@ -134,7 +134,7 @@ class Analysis:
         return z3.substitute(term, [(self._lowered.cells[cell].symbol, updates[cell]) for cell in sorted(written)])
 
     def _never(self, *conditions: Any) -> bool:
-        """Whether no state satisfies all ``conditions``; False also where Z3 does not know."""
+        """Whether no state satisfies all ``conditions``; also False if Z3 does not know."""
         self.questions += 1
         self._solver.push()
         self._solver.add(*conditions)
@@ -152,7 +152,7 @@ class Analysis:
 
 
 def load(cache: CodeCache | None, key: str, instances: int, atoms: int) -> Dependence | None:
-    """What :func:`store` has kept under ``key``."""
+    """What :func:`store` has stored under ``key``."""
     content = cache.load(key) if cache is not None else None
     if content is None:
         return None
@@ -162,14 +162,14 @@ def load(cache: CodeCache | None, key: str, instances: int, atoms: int) -> Depen
 
 
 def store(cache: CodeCache | None, key: str, dependence: Dependence) -> None:
-    """Keep a result."""
+    """Store a result."""
     if cache is not None:
         bits = np.concatenate([dependence.disturbs.ravel(), dependence.enables.ravel()])
         cache.store(key, np.packbits(bits).tobytes())
 
 
 def key_of(lowered: Lowered, atoms: Sequence[Any]) -> str:
-    """A text that differs wherever the dependence may."""
+    """A text that differs whenever the dependence may."""
     digest = hashlib.sha256(f"dependence {z3.get_version_string()} {_EFFORT}".encode())
     for cell in lowered.cells:
         digest.update(f"{cell.symbol} {cell.family.low} {cell.family.high} {cell.initial}\n".encode())

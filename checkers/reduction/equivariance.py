@@ -1,8 +1,8 @@
-"""Proof that the elements of symmetric domains are interchangeable: to exchange two of them and then take a step is the
-same as to take the step, of the exchanged parameters, and then to exchange them.
+"""Proof that the elements of symmetric domains are interchangeable: exchanging two of them and then taking a step gives
+the same result as taking the step with exchanged parameters and then exchanging them.
 
-It is enough to ask this of neighbours, since their exchanges make up all permutations. Z3 answers for all states that
-the domains allow, so that a text which orders elements, counts with them or picks the least is found without a run.
+It is enough to show this for neighbours, since their exchanges generate all permutations. Z3 answers for all states
+that the domains allow, so a text that orders elements, counts with them or picks the least is found without a run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Exchange:
     second: int
 
     def of(self, item: int) -> int:
-        """What becomes of an element."""
+        """The element that takes the place of a given one."""
         return self.second if item == self.first else self.first if item == self.second else item
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Exchange:
 def symmetric_domains(lowered: Lowered) -> tuple[Elements, ...]:
     """The domains whose elements are interchangeable in a finite configuration, properties included.
 
-    Those declared ``symmetric=True`` must be; of the others those are taken of which it can be proven.
+    Those declared ``symmetric=True`` must be; the others are included if this can be proven.
 
     Raises:
         ModelError: the initial state, an action or a property treats elements of a domain that is declared symmetric
@@ -86,7 +86,7 @@ class _Proof:
                 self._solver.add(cell.family.low <= cell.symbol, cell.symbol <= cell.family.high)
 
     def objection(self) -> str:
-        """What the exchange changes, as an error message; empty where it changes nothing."""
+        """What the exchange changes, as an error message; empty if it changes nothing."""
         return next(self._objections(), "")
 
     def _objections(self) -> Iterator[str]:
@@ -116,7 +116,7 @@ class _Proof:
                 )
 
     def _compare(self, text: str, assumed: list[Any], pairs: list[tuple[str, Any, Any]]) -> Iterator[str]:
-        """An objection unless each first term is equal to its second one after the exchange."""
+        """An objection, unless each first term is equal to its second one after the exchange."""
         open_questions = []
         for what, left, right in pairs:
             renamed = z3.substitute(right, self._renaming)

@@ -1,6 +1,6 @@
 """What random walks show about dependence: steps that were seen to disturb each other, or to make a condition true.
 
-It spares the solver the questions whose answer is a state that a walk comes by anyway.
+This saves the solver questions whose answer is a state that a walk passes anyway.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _LONGEST_WALK = 60
 
 
 def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Walk, always the same ways; returns ``(disturbed, enabled)``.
+    """Walk, always on the same paths; returns ``(disturbed, enabled)``.
 
-    ``disturbed[t, u]``: both could happen in some state, but not in either order to the same result. ``enabled[a, t]``:
-    condition ``a`` was false, and true after ``t``.
+    ``disturbed[t, u]``: both could happen in some state, but not in either order with the same result. ``enabled[a,
+    t]``: condition ``a`` was false before ``t``, and true after it.
     """
     instances = len(native.lowered.instances)
     words = max(1, native.layout.words)

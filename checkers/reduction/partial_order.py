@@ -1,4 +1,5 @@
-"""Partial-order reduction: of steps that do not influence each other, only those that can lead to what is asked.
+"""Partial-order reduction: of steps that do not influence each other, only those that can decide a property are
+taken.
 
 The method is that of stubborn sets with attractors (Valmari 1989; Kristensen, Schmidt and Valmari 2006; the use of
 guards is that of Laarman and others 2016). In each state a set of instances is formed such that
@@ -6,17 +7,17 @@ guards is that of Laarman and others 2016). In each state a set of instances is 
 1. for each property that is not decided yet, every run that reaches a state that decides it takes a member;
 2. for each member that cannot happen now, every run in which it happens takes another member before;
 3. each member that can happen now accords with everything outside the set;
-4. where deadlocks are asked for, some member can happen now.
+4. if deadlocks are to be judged, some member can happen now.
 
 Only members are then followed. In a shortest run that decides a property, the first member can be taken first (it can
-happen now by 2, and accords by 3 with what came before it), which gives a run of the same length. So verdicts are kept,
-shortest runs as well, and no further condition on cycles is needed: a property that can still be decided is one step
-nearer to it. A state from which no undecided property can be decided needs no successors at all.
+happen now by 2, and accords by 3 with what came before it), which gives a run of the same length. Therefore verdicts
+are kept, and so are shortest runs, and no further condition on cycles is needed: a property that can still be decided
+is one step nearer to it. A state from which no undecided property can be decided needs no successors at all.
 
-Where that leaves out less than a fifth of the steps it costs more than it saves, so for a while all steps are followed
-then, which keeps everything that has been said.
+If this leaves out less than a fifth of the steps, it costs more than it saves; all steps are then followed for a while,
+which preserves everything said above.
 
-What such a search does not see: states, transitions and actions that matter to no verdict asked for; a write outside a
+What such a search does not see: states, transitions and actions that affect none of the verdicts; a write outside a
 domain in a step that it does not take.
 """
 
@@ -40,10 +41,12 @@ from .dependence import Analysis, Dependence, key_of, load, store
 from .observe import observe
 
 _WINDOW = 2048
-"""How many states are looked at before it is decided whether it pays."""
+"""Number of states that are expanded before it is decided whether the reduction pays."""
 
 _PAUSE = 16 * _WINDOW
-"""For how many states everything is followed where it does not pay; twice as many each time that it still does not."""
+"""Number of states for which everything is followed if the reduction does not pay; doubled each time that it still does
+not.
+"""
 
 _CAN_HAPPEN_NOW = 32
 """How much worse it is to add an instance that can happen now (it multiplies states) than one that cannot."""
@@ -51,22 +54,23 @@ _ATOM, _ALL = int(Kind.ATOM), int(Kind.ALL)
 
 
 class Tables(NamedTuple):
-    """Everything the search loop needs, in few arrays, since each costs time when it is handed over.
+    """Everything that the search loop needs, in few arrays, since passing each of them costs time.
 
     Attributes:
         active: whether anything is to be left out.
-        truths: address of the function that judges the conditions a choice depends on.
-        deadlocks: whether deadlocks are to be kept.
-        nodes: for each condition its kind, where its parts begin and end in ``parts``, and its bit among the truths.
+        truths: address of the function that evaluates the conditions on which a choice depends.
+        deadlocks: whether deadlocks are to be preserved.
+        nodes: for each condition, its kind, where its parts begin and end in ``parts``, and its bit among the truths.
         guards, targets: conditions of the instances and of the properties.
-        sets: sets of instances as rows of 64-bit words; first for each instance those it disturbs, then for each
-            condition those that a run needs one of before it is true.
+        sets: sets of instances as rows of 64-bit words: first, for each instance, those that it disturbs; then, for
+            each
+            condition, those of which a run needs one before the condition is true.
         bits: truths of the present state.
-        words: sets that are made: the instances that can happen, those chosen, and two to try with.
+        words: working sets: the instances that can happen, those chosen, and two for trials.
         stacks: instances to be followed, conditions to be followed, choices to be made.
-        stamps: when each condition was last followed; at the end the present time.
-        meter: states and successors looked at since the last decision whether it pays, successors kept of them,
-            states that are to be passed over, and how many will be the next time.
+        stamps: when each condition was last followed; the last element is the present time.
+        meter: states and successors seen since the last decision whether the reduction pays, successors kept of them,
+            states still to be expanded without reduction, and how many there will be the next time.
     """
 
     active: bool
@@ -100,7 +104,7 @@ def no_partial_order() -> Tables:
 
 
 class PartialOrder:
-    """Partial-order reduction of one configuration for the properties asked.
+    """Partial-order reduction of one configuration for given properties.
 
     Attributes:
         dependence: which instances disturb each other, and which enable what.
@@ -118,7 +122,7 @@ class PartialOrder:
         """Analyse the configuration.
 
         Raises:
-            ModelError: nothing is asked, so that nothing would have to be kept.
+            ModelError: there is no property and no deadlock to judge, so nothing would have to be preserved.
         """
         if not properties and not deadlocks:
             raise ModelError(
@@ -177,7 +181,7 @@ def _dependence(native: NativeMachine, truths: Any, atoms: Sequence[Any], cache:
 
 
 def _enablers(conditions: Conditions, atoms: Sequence[int], dependence: Dependence) -> NDArray[np.bool_]:
-    """For each node the instances that a run needs one of before it is true; parts stand before their users."""
+    """For each node, the instances of which a run needs one before the node is true; parts come before their users."""
     result = np.zeros((len(conditions.nodes), dependence.enables.shape[1]), np.bool_)
     result[list(atoms)] = dependence.enables
     for number, node in enumerate(conditions.nodes):
@@ -283,10 +287,10 @@ def _close(
     instances: Any,
     conditions: Any,
 ) -> None:
-    """Add to the set ``words[members]`` what the module text asks for.
+    """Complete the set ``words[members]`` as the module docstring requires.
 
-    The stacks hold ``instances`` whose consequences are still to be added, and false ``conditions``. Of a false
-    conjunction one false part is chosen, later, when it is known what is in the set anyway.
+    The stacks hold ``instances`` whose consequences are still to be added, and false ``conditions``. For a false
+    conjunction, one false part is chosen later, when it is known what is in the set anyway.
     """
     choices = np.int64(0)
     width = words.shape[1]
@@ -350,7 +354,7 @@ def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
 
 @njit(cache=True)
 def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instances: Any) -> Any:
-    """Add a set of instances; the new ones have their consequences to be added."""
+    """Add a set of instances; the consequences of the new ones are still to be added."""
     for word in range(words.shape[1]):
         new = sets[row, word] & ~words[members, word]
         words[members, word] |= new
@@ -364,7 +368,7 @@ def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instanc
 
 @njit(cache=True)
 def _shared(words: Any, members: int) -> Any:
-    """How many members can happen."""
+    """Number of members that can happen now."""
     number = np.int64(0)
     for word in range(words.shape[1]):
         number += _ones(words[members, word] & words[_ENABLED, word])

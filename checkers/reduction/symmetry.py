@@ -1,9 +1,9 @@
 """Symmetry reduction: of all states that differ by an exchange of interchangeable elements, one represents all.
 
-The representative is the smallest of the packed states that permutations of the elements give. Where these are few,
-all are tried. Otherwise the elements of some domains are sorted instead: each element has a record, all values at its
-index, and the representative has the records in ascending order. Domains whose elements are sorted must not index a
-variable twice, or one together; then a sorted state does not depend on the order in which the elements stood before.
+The representative is the smallest of the packed states that permutations of the elements give. If there are few
+permutations, all are tried. Otherwise the elements of some domains are sorted instead: each element has a record of all
+values at its index, and the representative has the records in ascending order. Domains whose elements are sorted must
+not index a variable twice, nor together; a sorted state then does not depend on the previous order of the elements.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Records(NamedTuple):
 
 
 class Permutations(NamedTuple):
-    """The functions that apply all permutations but the identity of the other domains, and room for two states."""
+    """The functions that apply all permutations of the other domains except the identity, and room for two states."""
 
     addresses: NDArray[np.int64]
     best: NDArray[np.uint64]
@@ -106,12 +106,12 @@ class Symmetry:
 
     @property
     def order(self) -> int:
-        """How many permutations there are: no reduction can be by a greater factor."""
+        """Number of permutations: no reduction can be by a greater factor."""
         return _permutations(self.domains)
 
     @property
     def tried(self) -> int:
-        """How many permutations are tried for each state."""
+        """Number of permutations that are tried for each state."""
         return len(self.permutations.addresses) + 1
 
     def representative(self, words: Sequence[int]) -> tuple[int, ...]:
@@ -263,7 +263,7 @@ def _sort(
     order: Any,
     row: Any,
 ) -> None:
-    """Sort the elements of each domain by their records. Arrays one by one: a tuple of them costs time."""
+    """Sort the elements of each domain by their records. Arrays are passed one by one: a tuple of them costs time."""
     for domain in range(len(sizes)):
         fields, start, key_start = all_fields[domain], starts[domain], key_starts[domain]
         for item in range(sizes[domain]):

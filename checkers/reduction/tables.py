@@ -1,4 +1,4 @@
-"""What the search loop is given of the reductions."""
+"""What the search loop receives from the reductions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .symmetry import Symmetry, no_symmetry
 
 
 def tables(partial_order: PartialOrder | None, symmetry: Symmetry | None) -> tuple[Any, ...]:
-    """What the search loop needs of the reductions; None for one that is not used."""
+    """What the search loop needs from the reductions; None for one that is not used."""
     records, permutations = no_symmetry() if symmetry is None else (symmetry.records, symmetry.permutations)
     return (
         no_partial_order() if partial_order is None else partial_order.tables,
@@ -25,10 +25,10 @@ def tables(partial_order: PartialOrder | None, symmetry: Symmetry | None) -> tup
 
 
 def _sources() -> NDArray[Any]:
-    """An array whose type changes with the functions that the search loop takes in from this folder.
+    """An array whose type changes with the functions that the search loop inlines from this folder.
 
     Numba keeps the compiled loop on disk for as long as the loop's own file and the types of its arguments stay as they
-    are; it would not notice that these functions have changed.
+    are; it would not notice changes in these functions.
     """
     digest = hashlib.sha256()
     for name in ("partial_order.py", "symmetry.py"):

@@ -12,7 +12,9 @@ from .strategy import index_of
 
 @rule
 def averagely_start(index: IntLike, queues: IntLike, consumers: IntLike) -> IntLike:
-    """First queue of the share of the consumer at ``index``; may lie behind the last queue (RB-21)."""
+    """First queue of the share of the consumer at ``index``; for an empty share it may lie behind the last queue
+    (RB-21).
+    """
     longer = queues % consumers
     size = _size(index, queues, consumers)
     return ite(index < longer, index * size, index * size + longer)
@@ -37,7 +39,7 @@ def averagely_owner(queue: IntLike, queues: IntLike, consumers: IntLike) -> IntL
     """Index of the consumer that gets the queue at position ``queue``: RB-21 read backwards."""
     longer, size = queues % consumers, queues // consumers
     in_longer = longer * (size + 1)
-    # With fewer queues than consumers no share has the plain size, which is 0 then: it must not be divided by.
+    # With fewer queues than consumers, the plain share size is 0, and must not be used as a divisor.
     return ite(queue < in_longer, queue // (size + 1), longer + (queue - in_longer) // maximum(1, size))
 
 
@@ -63,7 +65,7 @@ class Averagely:
 
 @averagely_count.mutant("A14", "more-members-than-queues-underflow", killed_by="averagely-share-size")
 def averagely_count_unsigned(index: IntLike, queues: IntLike, consumers: IntLike) -> IntLike:
-    """Unsigned arithmetic: behind the last queue, what is left is not negative but very much.
+    """Unsigned arithmetic: behind the last queue, the number of queues left underflows to a huge number.
 
     A member that should get nothing reads beyond the list and dies. Source: rocketmq-rust #1101.
     """

@@ -17,7 +17,7 @@ def config_takes(listed: BoolLike, offered: BoolLike) -> BoolLike:
 
 @dataclass(frozen=True)
 class ByConfig:
-    """``AllocateMessageQueueByConfig``; there is no check of the input, and the topic does not matter.
+    """``AllocateMessageQueueByConfig``; the input is not checked, and the topic does not matter.
 
     Attributes:
         listed: the queues of this client. None stands for Java's null, which a client reads as "no queue": it drops

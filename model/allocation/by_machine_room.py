@@ -13,7 +13,7 @@ from .strategy import AllocationError, index_of
 
 @rule
 def machine_room_owns(place: IntLike, index: IntLike, eligible: IntLike, consumers: IntLike) -> BoolLike:
-    """Whether the consumer at ``index`` of ``consumers`` (1 or more) gets a queue, by its place among the eligible.
+    """Whether the consumer at ``index`` of ``consumers`` (1 or more) gets the queue at a place among the eligible ones.
 
     Args:
         place: position of the queue in the list of eligible queues, not in the list of all.
@@ -108,7 +108,7 @@ class ByMachineRoom:
 def machine_room_takes_from_all(
     queue: IntLike, eligible: BoolLike, place: IntLike, index: IntLike, eligible_queues: IntLike, consumers: IntLike
 ) -> BoolLike:
-    """The indexes are counted among the eligible queues, and then the list of all queues is read at them.
+    """Indexes are counted among the eligible queues, but then used to read the list of all queues.
 
     Members take queues of other rooms and leave queues of their own. Source: #2477, fixed in 4.8.0.
     """

@@ -14,13 +14,15 @@ from .strategy import AllocationError, index_of
 
 @rule
 def ring_slot(before: IntLike, nodes: IntLike) -> IntLike:
-    """Which of the ``nodes`` (1 or more), sorted by hash, gets a queue that has ``before`` of them before its hash."""
+    """Which of the ``nodes`` (1 or more, sorted by hash) gets a queue whose hash has ``before`` nodes below it."""
     return ite(before < nodes, before, 0)
 
 
 @rule
 def ring_precedes(point: IntLike, hash: IntLike, other: IntLike) -> BoolLike:
-    """Whether a walk round the ring from ``point``, upwards and then on from the bottom, meets ``hash`` first."""
+    """Whether a walk around the ring that starts at ``point``, goes up and wraps to the bottom, meets ``hash``
+    first.
+    """
     return ite((hash >= point) == (other >= point), hash < other, hash >= point)
 
 
@@ -70,8 +72,8 @@ class ConsistentHash:
 def ring(ids: Sequence[str], virtual_nodes: int, hash: Hash = ring_hash) -> dict[int, str]:
     """The ring for the clients in the order given: hash → client (``ConsistentHashRouter#addNode``).
 
-    A node replaces an earlier one with the same hash. An id that comes twice gets twice as many nodes, fewer if some
-    of its first nodes were replaced meanwhile: the numbers of its new nodes start at how many it still has.
+    A node replaces an earlier one with the same hash. An id that occurs twice gets twice as many nodes, or fewer if
+    some of its first nodes have been replaced: its new nodes are numbered from the count of nodes that it still has.
     """
     nodes: dict[int, str] = {}
     for client in ids:

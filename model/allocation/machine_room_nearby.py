@@ -12,10 +12,10 @@ from .strategy import AllocationError, Strategy, index_of
 
 
 class Sharing(enum.IntEnum):
-    """Among whom the queues of one room are divided, as one consumer sees it.
+    """Among whom the queues of one room are divided, as seen by one consumer.
 
-    NOT_MINE: among the consumers of that room, which is not the own one. ROOM: among the consumers of the own room.
-    EVERYONE: among all, because no consumer is in that room.
+    NOT_MINE: among the consumers of that room, which is another room than the consumer's own. ROOM: among the consumers
+        of the consumer's own room. EVERYONE: among all consumers, because none is in that room.
     """
 
     NOT_MINE = 0
@@ -60,7 +60,8 @@ class MachineRoomNearby:
         return f"MACHINE_ROOM_NEARBY-{self.inner.name}"
 
     def allocate(self, own_id: str, queues: Sequence[MessageQueue], ids: Sequence[str]) -> list[MessageQueue]:
-        """The share of ``own_id`` (RB-20, RB-25): first of its own room, then of the rooms without a consumer.
+        """The share of ``own_id`` (RB-20, RB-25): first the queues of its own room, then those of rooms without a
+        consumer.
 
         Raises:
             AllocationError: also when the room of a queue or of a client is unknown.

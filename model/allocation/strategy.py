@@ -1,4 +1,4 @@
-"""What an allocation strategy is: a pure answer to "which of these queues are mine?"."""
+"""What an allocation strategy is: a pure function that answers which of the given queues belong to one client."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ JAVA_CLASSES = {
     "AllocateMachineRoomNearby": "MACHINE_ROOM_NEARBY",
     "AllocateMessageQueueConsistentHash": "CONSISTENT_HASH",
 }
-"""What the strategies of RocketMQ's Java client are called in code, and by ``getName``."""
+"""What the strategies of RocketMQ's Java client are called: the class name, and the name that ``getName`` returns."""
 
 
 class AllocationError(ValueError):
-    """A strategy refuses its input; the rebalance pass of the topic fails and the client keeps the queues it has.
+    """A strategy refuses its input: the rebalance pass of the topic fails, and the client keeps the queues it has.
 
-    Cause: an empty own id, no queues, no ids, a queue or client without a machine room. The message names it.
+    Cause: an empty own id, no queues, no ids, or a queue or client without a machine room. The message names it.
     """
 
 
 class Strategy(Protocol):
     """An allocation strategy; every client of a group runs it for itself, without asking the others (RB-27).
 
-    The answer must depend on nothing but the arguments, else two clients cannot come to fitting answers.
+    The answer must depend on nothing but the arguments; otherwise two clients may arrive at answers that do not fit
+    together.
     """
 
     @property
     def name(self) -> str:
-        """Name as RocketMQ's ``AllocateMessageQueueStrategy#getName`` gives it."""
+        """The name that RocketMQ's ``AllocateMessageQueueStrategy#getName`` returns."""
         ...
 
     def allocate(self, own_id: str, queues: Sequence[MessageQueue], ids: Sequence[str]) -> list[MessageQueue]:
@@ -46,7 +47,7 @@ class Strategy(Protocol):
 
 
 def index_of(own_id: str, queues: Sequence[MessageQueue], ids: Sequence[str]) -> int | None:
-    """Position of the first occurrence of ``own_id``, or None when it is absent: then the answer is empty (RB-20).
+    """Position of the first occurrence of ``own_id``; None if it is absent, and the share is then empty (RB-20).
 
     Raises:
         AllocationError: the own id, the queues or the ids are empty (``AbstractAllocateMessageQueueStrategy#check``).

@@ -74,7 +74,7 @@ def overwrite(s: State) -> None:
 
 @machine.action(fair=True, tells="the consumer reads")
 def read(s: State) -> None:
-    """The consumer takes the oldest slot; when its item was lost there is nothing to take, and it goes on."""
+    """The consumer takes the oldest slot; if its item was lost, there is nothing to take, and the consumer moves on."""
     s.require(s.read < s.written)
     item = s.slot[s.read % s.slots]
     s.slot[s.read % s.slots] = EMPTY
@@ -110,7 +110,7 @@ def balanced(s: State) -> BoolLike:
 
 
 def complete(s: State) -> BoolLike:
-    """Whatever was passed over was read: the item read last is the one before the next."""
+    """Every item up to the last one read was read: nothing was skipped."""
     return s.latest == s.read - 1
 
 

@@ -61,7 +61,7 @@ machine.variable("abort_sent", bool, doc="the transaction manager has sent 'abor
 
 @machine.action(tells="{r} prepares and says so")
 def prepare(s: State, r: Manager) -> None:
-    """A resource manager prepares and tells the transaction manager."""
+    """A resource manager prepares, and informs the transaction manager."""
     s.require(s.stage[r] == Stage.WORKING)
     s.stage[r] = Stage.PREPARED
     s.prepared_sent = s.prepared_sent.add(r)
@@ -69,7 +69,7 @@ def prepare(s: State, r: Manager) -> None:
 
 @machine.action(tells="{r} aborts by itself")
 def choose_to_abort(s: State, r: Manager) -> None:
-    """A resource manager aborts before it has prepared; nobody is told."""
+    """A resource manager aborts before it has prepared, and informs nobody."""
     s.require(s.stage[r] == Stage.WORKING)
     s.stage[r] = Stage.ABORTED
 

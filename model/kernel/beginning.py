@@ -1,8 +1,8 @@
-"""Several initial states: a machine that begins in one of several ways chooses one by its first step.
+"""Several initial states: a machine that can begin in several ways chooses one of them in its first step.
 
-Before that step nothing has begun: every variable has its declared initial value, and nothing else can happen. Those
-values must be one of the ways in which it can begin, so that what is said of states may be asked there, too. So every
-engine, and the Promela of an export, has one initial state still, and one state more than there are.
+Before that step nothing has begun: every variable has its declared initial value, and nothing else can happen. These
+values must be one of the ways to begin, so that predicates can also be evaluated in this state. Every engine, and the
+Promela of an export, therefore still has a single initial state, and one state more than are reachable otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .machine import BEGUN
 def need_declared_beginning(frame: Frame, instances: Iterable[Instance]) -> None:
     """Raise ModelError unless the declared initial values are one of the ways in which a machine begins.
 
-    It is not asked where variables range over unbounded domains.
+    This is not checked if variables range over unbounded domains.
     """
     machine, cells = frame.configuration.machine, list(frame.cells.values())
     if not machine.chooses(frame.constants) or any(cell.is_array for cell in cells):

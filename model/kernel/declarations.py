@@ -13,7 +13,7 @@ from .errors import ConfigurationError, ModelError, nearest
 UNBOUNDED: Literal["unbounded"] = "unbounded"
 """Value of a constant that stands for *every* number; such a configuration can be proven, not searched.
 
-A budget that is unbounded has no limit: no counter is kept for it, so this alone leaves the configuration finite.
+An unbounded budget means that there is no limit and no counter, so a configuration with it can still be finite.
 """
 
 
@@ -22,7 +22,7 @@ class Constant:
     """A number or word that sizes a configuration.
 
     Attributes:
-        default: value when the configuration does not say.
+        default: value if the configuration does not set it.
         low, high: allowed range of a number, both included; ``high=None`` leaves it open.
         choices: allowed words, for a constant that is a word.
         doc: one line on what it means.
@@ -36,7 +36,7 @@ class Constant:
     doc: str = ""
 
     def allowed(self) -> str:
-        """Say in words which values are possible."""
+        """The possible values, in words."""
         if self.choices is not None:
             return "one of " + ", ".join(self.choices)
         if isinstance(self.default, str):
@@ -64,7 +64,7 @@ class Constants(Mapping[str, "int | str"]):
 
     def __init__(self, values: Mapping[str, int | str]) -> None:
         self._values = MappingProxyType(dict(values))
-        # Found without asking __getattr__, which takes long.
+        # Set here so that attribute access finds it without the slower __getattr__.
         vars(self).update({name: value for name, value in values.items() if not hasattr(Constants, name)})
 
     def __getattr__(self, name: str) -> Any:
@@ -89,17 +89,17 @@ class Constants(Mapping[str, "int | str"]):
 
 
 def always(_: Constants) -> bool:
-    """The condition of what no constant switches off."""
+    """The condition of everything that no constant switches off."""
     return True
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    """Something that begins and ends, such as a window of a queue: what lives in it is gone with it.
+    """Something that begins and ends, such as a window of a queue; what lives in it ends with it.
 
     Attributes:
         name: what it is.
-        domains: what there is one of it for.
+        domains: the domains that index it: there is one for each combination of their elements.
     """
 
     name: str
@@ -114,8 +114,9 @@ class Variable:
         kind: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
         domains: index domains of the family, none for a single variable.
         init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
-        when: tells from the constants whether the variable exists.
-        lives_in: what it ends with; it is then False, its first member, or its lowest number, as at first.
+        when: decides from the constants whether the variable exists.
+        lives_in: the lifetime with which it ends; it then returns to its initial value: False, its first member, or its
+            lowest number.
     """
 
     name: str
@@ -153,7 +154,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A condition between constants, with what to say where it is broken."""
+    """A condition between constants, and the message for a configuration that breaks it."""
 
     names: tuple[str, ...]
     holds: Callable[[Constants], bool]

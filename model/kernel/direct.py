@@ -1,9 +1,9 @@
-"""The direct form of a machine: one state, which its texts change on plain numbers, with nothing lowered or unrolled.
+"""The direct form of a machine: one state, which its texts change with plain numbers; nothing is lowered or unrolled.
 
-Other forms unroll every action over all its parameters, so what they cost grows with the configuration. Here an action
-is its text, and it is run when it is asked for; only values that differ from the usual one are kept. So a configuration
-with millions of messages costs no more than one with two, and a single long run can be followed through it. All
-successors of many states are the business of ``plain`` and ``native``.
+Other forms unroll every action over all its parameters, so their cost grows with the configuration. Here the text of an
+action is run when the action is taken, and only values that differ from the usual one are stored. A configuration with
+millions of messages therefore costs no more than one with two, and a single long run can be followed through it.
+Computing all successors of many states is left to ``plain`` and ``native``.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Direct:
 
     Attributes:
         frame: what the configuration declares.
-        actions: the actions that exist here, by name.
-        values: of the families, by name.
-        ranges: the elements of domains that are looked at, where these are not all.
+        actions: the actions that exist in this configuration, by name.
+        values: the values of each family, by name.
+        ranges: by domain, the elements that texts look at, if these are not all.
         changed: names of the variables that the last step has changed.
     """
 
@@ -72,7 +72,7 @@ class Direct:
     # --- the state ----------------------------------------------------------------------------------------------
 
     def restart(self) -> None:
-        """Begin again in the initial state; there is nothing to undo then."""
+        """Return to the initial state; nothing can be undone then."""
         self._log.clear()
         self.ranges.clear()
         for values in self.values.values():
@@ -82,7 +82,7 @@ class Direct:
         """The value of a variable.
 
         Raises:
-            ModelError: there is no such variable here, or it has other indices.
+            ModelError: the configuration has no such variable, or the variable has other indices.
         """
         values = self.values.get(name)
         if values is not None and index and len(index) == values.count:
@@ -99,11 +99,11 @@ class Direct:
         return name in self.values
 
     def flat(self) -> tuple[int, ...]:
-        """The state as the other forms have it: one whole number for each cell."""
+        """The state in the shape that the other forms use: one whole number for each cell."""
         return tuple(int(values.at(index)) for values in self.values.values() for index in values.places())
 
     def become(self, flat: Iterable[int]) -> None:
-        """Go to a state as :meth:`flat` gives it; there is nothing to undo then."""
+        """Go to a state of the shape that :meth:`flat` returns; nothing can be undone then."""
         self.restart()
         cells = [(values, index) for values in self.values.values() for index in values.places()]
         for (values, index), value in zip(cells, flat, strict=True):
@@ -111,11 +111,11 @@ class Direct:
         self._log.clear()
 
     def mark(self) -> int:
-        """A place to which :meth:`undo` can go back."""
+        """A mark to which :meth:`undo` can go back."""
         return len(self._log)
 
     def undo(self, mark: int) -> None:
-        """Take back everything since then."""
+        """Undo every change since a mark."""
         while len(self._log) > mark:
             known, key, before = self._log.pop()
             if before is _MISSING:
@@ -124,13 +124,15 @@ class Direct:
                 known[key] = before
 
     def forget(self) -> None:
-        """What was done so far will not be undone."""
+        """Declare that nothing done so far will be undone."""
         self._log.clear()
 
     def focus(self, **domains: Sequence[int] | None) -> None:
-        """From now on texts look at, and write to, these elements of the named domains only, in this order; None: all.
+        """Restrict the texts to these elements of the named domains, for reads and writes, in this order; None: all
+        elements.
 
-        This saves time in a long queue. The caller knows that no text would find, or change, anything at the others.
+        This saves time in a long queue. The caller must know that no text would find, or change, anything at the other
+        elements.
         """
         for name, items in domains.items():
             if items is None:
@@ -141,16 +143,17 @@ class Direct:
     # --- steps --------------------------------------------------------------------------------------------------
 
     def step(self, name: str, *, varied: Mapping[str, int | str] | None = None, **arguments: int) -> bool:
-        """Take an action; False where it is not enabled, then nothing changes.
+        """Take an action. Returns False if it is not enabled; nothing changes then.
 
         Args:
-            name: of the action.
-            varied: constants that have another value for this step; the states must not depend on them.
-            arguments: of the action.
+            name: name of the action.
+            varied: constants that have another value for this step only; the state space must not depend on them.
+            arguments: arguments of the action.
 
         Raises:
-            ModelError: there is no such action here, or it writes outside a declared domain, or with these constants
-                other variables would exist, or other values be possible.
+            ModelError: there is no such action here, it writes outside a declared domain, or, with the varied
+                constants,
+                other variables would exist or other values be possible.
         """
         return self._take(name, arguments, varied or {})
 
@@ -178,7 +181,9 @@ class Direct:
         return True
 
     def run(self, text: Text, **arguments: Any) -> bool:
-        """As :meth:`step`, with any text in the place of an action; its arguments may be anything it understands."""
+        """Like :meth:`step`, with any text in the place of an action; its arguments may be anything that the text
+        understands.
+        """
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)
@@ -189,19 +194,19 @@ class Direct:
         return True
 
     def ask(self, text: Text, **arguments: Any) -> Any:
-        """What a text says of the state, which it must not change."""
+        """The value that a text computes from the state, which it must not change."""
         self._begin(lambda: f"property {getattr(text, '__name__', '')}", read_only=True)
         return text(self._state, **arguments)
 
     def enabled(self, name: str, **arguments: int) -> bool:
-        """Whether an action can happen."""
+        """Whether an action is enabled."""
         mark = self.mark()
         enabled = self._take(name, arguments, {})
         self.undo(mark)
         return enabled
 
     def choices(self, name: str) -> Iterator[dict[str, int]]:
-        """All arguments an action could have, enabled or not, in the order of the other forms."""
+        """All arguments that an action can have, enabled or not, in the order that the other forms use."""
         kinds = self.actions[name].parameters
         values: list[Iterable[int]] = []
         for kind in kinds.values():
@@ -213,7 +218,7 @@ class Direct:
             yield dict(zip(kinds, choice, strict=True))
 
     def successors(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """All ``(label, next state)`` pairs of the state, in the order of the other forms."""
+        """All ``(label, next state)`` pairs of the state, in the order that the other forms use."""
         for name in self.actions:
             for arguments in self.choices(name):
                 mark = self.mark()
@@ -228,7 +233,7 @@ class Direct:
         self._state.path.clear()
 
     def _commit(self) -> None:
-        """Texts read what was before: what they write counts when they are through."""
+        """Texts read the values from before the step: their writes take effect once they have run to the end."""
         for values, index, value in self._pending:
             if not values.contains(value) or not values.is_inside(index):
                 allowed = values.family.allowed
@@ -270,7 +275,7 @@ class Direct:
     # --- what a state can do --------------------------------------------------------------------------------------
 
     def assign(self, name: str, index: tuple[int, ...], value: Any) -> None:
-        """Note a write, at all indices that are missing."""
+        """Record a write; missing indices mean all elements."""
         values = self.values.get(name)
         if self._read_only or values is None:
             what = "must not write" if self._read_only else "writes what is no variable here"
@@ -293,7 +298,7 @@ class Direct:
                 self._note(values, (*index, *choice), given(*choice) if callable(given) else given)
 
     def _note(self, values: Values, index: tuple[int, ...], value: Any) -> None:
-        """Note a write of one value, which must be of its variable's kind, if it changes anything."""
+        """Record the write of one value if it changes anything; the value must belong to its variable's type."""
         kind = value.__class__
         if kind is not values.enumeration and (kind is bool) is not values.is_bool:
             wanted = "a truth value" if values.is_bool else "a whole number"
@@ -309,7 +314,7 @@ class Direct:
             self._pending.append((values, index, value))
 
     def range_of(self, elements: Elements) -> Sequence[int]:
-        """The elements that are looked at."""
+        """The elements of a domain that texts look at."""
         found = self.ranges.get(elements.name)
         if found is None:
             size: int = elements.size
@@ -317,7 +322,7 @@ class Direct:
         return found
 
     def where(self) -> str:
-        """The machine and the text that is run, as error messages begin."""
+        """The machine and the text that is run: the beginning of every error message."""
         return f"machine {self.frame.configuration.machine.name}, {self._title()}"
 
 

@@ -17,7 +17,7 @@ from .terms import all_of
 
 
 class Families(Frame):
-    """A frame that declares variables without a cell for each index."""
+    """A frame that declares variables, but makes no cell for each index."""
 
     def _add(self, family: Family) -> None:
         self.families[family.name] = family
@@ -29,7 +29,7 @@ class Families(Frame):
 
 
 class Holder(Protocol):
-    """What holds the state and is told of writes, see ``direct``."""
+    """The owner of the state, to which writes are passed on; see ``direct``."""
 
     values: dict[str, Values]
     ranges: dict[str, Sequence[int]]
@@ -40,15 +40,15 @@ class Holder(Protocol):
         ...
 
     def assign(self, name: str, index: tuple[Any, ...], value: Any) -> None:
-        """Write; a function of the missing indices where there are some."""
+        """Write a value, or a function of the missing indices if there are any."""
         ...
 
     def range_of(self, elements: Elements) -> Sequence[int]:
-        """The elements that are looked at."""
+        """The elements of a domain that texts look at."""
         ...
 
     def where(self) -> str:
-        """The machine and the text that runs, as error messages begin."""
+        """The machine and the text that runs: the beginning of every error message."""
         ...
 
 
@@ -57,7 +57,7 @@ class NotEnabled(Exception):
 
 
 class _Size(int):
-    """A number of elements: as a divisor that is 0 it gives 0, as terms do (see ``terms``)."""
+    """A number of elements. Division by it gives 0 if it is 0, as it does for terms (see ``terms``)."""
 
     def __rfloordiv__(self, other: int) -> int:
         return other // int(self) if self else 0
@@ -77,10 +77,11 @@ class Values:
     """The values of one family: what texts read and write as ``s.name[index]``.
 
     Attributes:
-        known: values by index, as far as they differ from the usual one; of a single variable those of the state.
+        known: values by index, stored only if they differ from the usual one; for a single variable, the values of the
+            whole state.
         count: how many indices there are.
         single: whether there is one value only, so no index.
-        usual: the initial value, where it is the same at all indices inside and outside of the domains.
+        usual: the initial value, if it is the same at all indices, inside and outside the domains.
     """
 
     __slots__ = (
@@ -115,7 +116,7 @@ class Values:
             self.usual = outside
 
     def at(self, index: tuple[int, ...]) -> Any:
-        """The value at an index; outside the domains False, or the lowest one."""
+        """The value at an index; outside the domains False, or the lowest value."""
         value = self.known.get(index if self.count else self.name)
         if value is not None:
             return value
@@ -127,14 +128,14 @@ class Values:
         return value
 
     def restart(self) -> None:
-        """All values are the initial ones."""
+        """Reset all values to the initial ones."""
         if self.count:
             self.known.clear()
         else:
             self.known[self.name] = self._direct.frame.initial(self.family, ())
 
     def set(self, index: tuple[int, ...], value: Any) -> None:
-        """Let the value at an index be this one."""
+        """Set the value at an index."""
         if not self.count:
             self.known[self.name] = value
         elif value == self.usual:
@@ -143,11 +144,11 @@ class Values:
             self.known[index] = value
 
     def contains(self, value: int) -> bool:
-        """Whether a value is possible."""
+        """Whether a value is in the range of the family."""
         return self.low <= value and (self.high is None or value <= self.high)
 
     def is_inside(self, index: tuple[int, ...]) -> bool:
-        """Whether there is a value at an index."""
+        """Whether an index is inside the domains."""
         return all(0 <= item < size for item, size in zip(index, self.sizes, strict=True))
 
     def places(self) -> Iterator[tuple[int, ...]]:
@@ -225,7 +226,7 @@ class DirectState:
             self._direct.assign(name, (), value)
 
     def require(self, *conditions: bool) -> None:
-        """A guard: the text ends where it is false."""
+        """A guard: the text ends here if it is false."""
         if self.path:
             where = self._direct.where()
             raise ModelError(f"{where}: 'require' inside 's.when' would guard the whole action; move it out.")
@@ -243,7 +244,7 @@ class DirectState:
             self.path.pop()
 
     def reset(self, lifetime: Lifetime, *index: int, ended: Callable[..., bool] | None = None) -> None:
-        """Everything that lives in what has ended is as at first, see :meth:`State.reset`."""
+        """Reset everything that lives in something that has ended; see :meth:`State.reset`."""
         reset(self, self._direct.frame.living_in(lifetime), index, len(lifetime.domains), ended)
 
     def forall(self, domain: type[Domain], holds: Callable[[int], bool]) -> bool:

@@ -94,7 +94,7 @@ class MemberSet:
 
     Attributes:
         elements: the domain it is a set of.
-        has: tells whether an element belongs to the set.
+        has: the membership test: whether an element belongs to the set.
     """
 
     elements: Elements
@@ -130,7 +130,7 @@ class MemberSet:
         return total(self.has(item) for item in self._items())
 
     def rank(self, element: IntLike) -> IntLike:
-        """Number of elements smaller than ``element``: its index when the set is sorted (finite domains)."""
+        """Number of elements smaller than ``element``: its index in the sorted set (finite domains)."""
         return total(all_of(self.has(item), item < element) for item in self._items())
 
     def _items(self) -> range:

@@ -13,7 +13,7 @@ class ModelError(Exception):
     """A machine is written wrongly: the message names the action, the variable and the value.
 
     Cause: a write outside a declared domain, an undeclared variable, a guard that can never be true, a symbolic
-    value used as a Python truth value. Remedy: mend the machine; the message says where.
+    value used as a Python truth value. Remedy: fix the machine; the message says where.
     """
 
 
@@ -25,10 +25,10 @@ class ConfigurationError(Exception):
 
 
 def nearest(name: str, possible: Iterable[str]) -> str:
-    """Return the end of an error message: the near names of ``name``, then all possible ones if they are few.
+    """The end of an error message: the names similar to ``name``, then all possible names if they are few.
 
-    A name in camelCase, as Java has it, is near to nothing but itself in snake_case. A part of a name is near to it
-    where nothing is spelled alike.
+    A name in camelCase, as in Java, is similar only to its own snake_case form. If no name is spelled alike, names that
+    share a part with it are similar.
     """
     names = sorted(set(possible))
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

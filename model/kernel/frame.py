@@ -17,7 +17,7 @@ from .machine import Configuration
 from .terms import BoolLike, IntLike, Term, as_bool
 
 UNLIMITED = math.inf
-"""What a text sees of a budget that is unbounded: more than any number."""
+"""What a text reads as the value of an unbounded budget: larger than any number."""
 
 
 class Frame:
@@ -25,8 +25,8 @@ class Frame:
 
     Attributes:
         configuration: the configuration.
-        constants: its constants; unbounded ones are terms, budgets without limit are ``UNLIMITED``.
-        assumptions: constraints on the unbounded ones.
+        constants: its constants; unbounded ones are terms, and budgets without limit are ``UNLIMITED``.
+        assumptions: constraints on the unbounded constants.
         families: the variables that exist, by name.
         cells: the state, in declaration order.
     """
@@ -68,7 +68,7 @@ class Frame:
         return Elements(domain.__name__, domain.label, size, domain.symmetric)
 
     def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
-        """Names of the variables that live in something, with what they are when it ends."""
+        """Names of the variables that live in something, each with the value that it has once that ends."""
         families = (family for family in self.families.values() if family.variable.lives_in == lifetime)
         return [(family.name, family.value(family.low)) for family in families]
 
@@ -130,7 +130,7 @@ class Frame:
         self.families[family.name] = family
         for index in itertools.product(*choices):
             free = sum(item is None for item in index)
-            # Brackets, as no name of a variable has them: Z3 takes constants of one name for the same.
+            # Brackets, as no variable has them in its name: Z3 identifies constants by name.
             items = ",".join("…" if item is None else str(item) for item in index)
             spelled = f"{family.name}[{items}]" if index else family.name
             symbol = z3.Const(spelled, z3.ArraySort(*([z3.IntSort()] * free), sort) if free else sort)
@@ -140,7 +140,8 @@ class Frame:
     def _initial(self, family: Family, index: tuple[int | None, ...]) -> int:
         init = family.variable.init
         if callable(init):
-            # An unbounded index has no value; a text that looks at it is told so by the term in its place.
+            # An unbounded index has no value; a text that reads it gets an explanatory error from the term in its
+            # place.
             items = (Term(z3.Int("any"), False) if item is None else item for item in index)
             value = init(self.constants, *items)
         else:

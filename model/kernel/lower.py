@@ -42,7 +42,7 @@ def lower(configuration: Configuration, predicates: Mapping[str, Predicate] | No
 
 
 def readable(configuration: Configuration, predicates: Mapping[str, Predicate]) -> set[str]:
-    """Names of the ``predicates`` that speak of this configuration: everything that they read exists in it."""
+    """Names of the ``predicates`` that apply to this configuration: everything that they read exists in it."""
     lowering = Lowering(Frame(configuration))
     names = set()
     for name, text in predicates.items():
@@ -64,7 +64,7 @@ def _lower_actions(lowering: Lowering) -> Iterator[Instance]:
         for instance in lower_action(lowering, action):
             found = True
             yield replace(instance, number=next(count))
-        # A mutant may well be that an action never happens; what notices is a property about whole runs.
+        # A mutant may make an action impossible; this is noticed by a property about whole runs.
         if not found and not frame.configuration.machine.mutation:
             raise ModelError(
                 f"machine {frame.configuration.machine.name}, action {action.name}: its guard is false for every "
@@ -73,12 +73,12 @@ def _lower_actions(lowering: Lowering) -> Iterator[Instance]:
 
 
 def exists(frame: Frame, action: Action) -> bool:
-    """Whether an action is there in a configuration, and may happen at all."""
+    """Whether an action exists in a configuration, and can happen at all."""
     return bool(action.when(frame.constants)) and not (action.budget and frame.constants[action.budget] == 0)
 
 
 def lower_action(lowering: Lowering, action: Action) -> Iterator[Instance]:
-    """The instances of one action whose guards are not false, all of them numbered 0."""
+    """The instances of one action whose guards are not constantly false, all of them numbered 0."""
     numbers: dict[CellKey, int] = {cell.key: number for number, cell in enumerate(lowering.frame.cells.values())}
     for arguments, choice in _choices(lowering, action):
         instance = _lower_instance(lowering, action, arguments, choice, numbers)
@@ -139,7 +139,7 @@ def _lower_instance(
         action.function(state, **given)
         machine.end_step(state, machine.remembers(state.constants))
         guard = as_bool(all_of(*recording.guards))
-    simple = z3.simplify(guard, sort_disjunctions=False)  # sorted, they would tell what the process built before
+    simple = z3.simplify(guard, sort_disjunctions=False)  # Sorted, they would depend on what the process built before.
     if z3.is_false(simple):
         return None
     updates = {
@@ -163,7 +163,7 @@ def _lower_instance(
 
 @contextmanager
 def _saying_where(lowering: Lowering) -> Iterator[None]:
-    """Let the errors of the operators, which do not know the text they stand in, name it as well."""
+    """Let the errors of the operators, which do not know in which text they stand, name the text too."""
     try:
         yield
     except ModelError as error:

@@ -42,12 +42,12 @@ class Family:
         return all_of(self.low <= value, True if self.limit is None else value <= self.limit)
 
     def value(self, number: int) -> bool | int:
-        """A number of the range as texts see it: a truth value, a member or the number."""
+        """A number of the range as texts read it: a truth value, a member or the number itself."""
         return bool(number) if self.is_bool else number if self.enumeration is None else self.enumeration(number)
 
     @property
     def allowed(self) -> str:
-        """The range in words, with where its end comes from."""
+        """The range in words, and where its upper end comes from."""
         high = self.variable.kind.high if isinstance(self.variable.kind, Int) and self.high is not None else None
         said = f" ({high})" if isinstance(high, str) else " (computed from the constants)" if callable(high) else ""
         return f"{self.low}…{'' if self.limit is None else self.limit}{said}"
@@ -58,7 +58,7 @@ class Family:
         return self.variable.name
 
     def show(self, value: int) -> str:
-        """Write a value as the machine's author would."""
+        """A value as the machine's author would write it."""
         if self.is_bool:
             return "true" if value else "false"
         if self.enumeration is not None:
@@ -71,9 +71,9 @@ class Cell:
     """One variable of the lowered state: a member of a family at fixed bounded indices.
 
     Attributes:
-        index: a number for each bounded index, None for each unbounded one (then ``symbol`` is an array over these).
+        index: a number for each bounded index, None for each unbounded one (``symbol`` is then an array over these).
         symbol: Z3 constant that stands for the value before an action.
-        initial: value in the initial state (the value everywhere, for an array).
+        initial: value in the initial state (for an array, the value at every index).
     """
 
     family: Family
@@ -143,7 +143,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class LoweredPredicate:
-    """A property of states as a Z3 truth value, with what its auxiliary symbols mean, and the text it was made of."""
+    """A property of states as a Z3 truth value, with the definitions of its auxiliary symbols and the text it was made
+    from.
+    """
 
     name: str
     term: Any

@@ -1,4 +1,4 @@
-"""The lowering: gives reads and writes of a machine's texts their meaning as Z3 terms.
+"""The lowering: it gives the reads and writes of a machine's texts their meaning as Z3 terms.
 
 Bounded domains are unrolled: one cell for each index. Unbounded ones become Z3 arrays, symbolic parameters and
 quantifiers, from the same texts.
@@ -25,7 +25,9 @@ from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, imp
 
 @dataclass(frozen=True)
 class Spelled:
-    """A member of a family as it is spelled in messages; spelling terms takes long, so it is done when it is read."""
+    """A member of a family as it is spelled in messages. Spelling terms takes long, so it is done only when the text is
+    read.
+    """
 
     family: Family
     index: tuple[IntLike, ...]
@@ -76,7 +78,7 @@ class Lowering:
         return self.frame.constants
 
     def replacement(self, definition: str) -> Callable[..., Any] | None:
-        """The text that the machine has in the place of a definition, if any."""
+        """The text that the machine uses in the place of a definition, if any."""
         return self.frame.configuration.machine.replacements.get(definition)
 
     def elements(self, domain: type[Domain]) -> Elements:
@@ -84,7 +86,7 @@ class Lowering:
         return self.frame.elements(domain)
 
     def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
-        """Names of the variables that live in something, with what they are when it ends."""
+        """Names of the variables that live in something, each with the value that it has once that ends."""
         return self.frame.living_in(lifetime)
 
     # --- what a State can do -----------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ class Lowering:
     def fresh(self, label: str) -> Any:
         """A Z3 integer that no other text of this machine has, named by its number in the text.
 
-        The numbers of ``z3.FreshInt`` go on through a process, so that a proof would depend on what was asked before.
+        The numbers of ``z3.FreshInt`` go on through a process, so a proof would depend on what was computed before.
         """
         self._recording.fresh += 1
         return z3.Int(f"{label}~{self._recording.fresh} of {self.where()}")
@@ -220,7 +222,7 @@ class Lowering:
                 return Term(cell.symbol, family.is_bool)
             value = Term(z3.Select(cell.symbol, *(as_int(item) for item in free)), family.is_bool)
             if cell.initial == family.low:
-                return value  # as it is outside the domain as well, where nothing is ever written
+                return value  # The value is this outside the domain as well, where nothing is ever written.
             unbounded = (dim for dim in family.dims if not dim.bounded)
             inside = all_of(dim.contains(item) for dim, item in zip(unbounded, free, strict=True))
             return ite(inside, value, False if family.is_bool else family.low)
@@ -365,5 +367,5 @@ class Lowering:
 
 
 def _identity(value: Any) -> object:
-    """Equal for equal terms; the caller keeps the term alive, since Z3 reuses ids."""
+    """A key that is equal for equal terms; the caller keeps the term alive, since Z3 reuses ids."""
     return ("term", value.expr.get_id()) if isinstance(value, Term) else value

@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 BEGUN = "begun"
-"""The variable that tells whether a machine has begun; only one that may begin in several ways has it."""
+"""The variable that records whether a machine has begun; only a machine that can begin in several ways has it."""
 
 _ONE_TEXT = "let one text refine it, and call a definition of its own there, which the other refines."
 
@@ -80,9 +80,9 @@ class Machine:
     Attributes:
         name: lower-case name, used on the command line.
         doc: what the machine is about, one paragraph.
-        mutation: id of the mutant that is in place, if one is.
-        remembered: names of the variables of which it is kept what they were before the last step.
-        beginnings: names of the actions by which it begins, see ``beginning.py``; empty where it has one initial state.
+        mutation: id of the mutant that is in place, if any.
+        remembered: names of the variables whose values before the last step are kept.
+        beginnings: names of the actions by which it begins, see ``beginning.py``; empty if it has one initial state.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Machine:
         self.constants[name] = constant
 
     def constraint(self, *names: str, holds: Callable[[Constants], bool], message: str) -> None:
-        """Declare a condition between the constants ``names``; it is not asked where one of them is unbounded."""
+        """Declare a condition between the constants ``names``; it is not checked if one of them is unbounded."""
         self.constraints.append(Constraint(names, holds, message))
 
     def variable(
@@ -143,11 +143,11 @@ class Machine:
     ) -> None:
         """Declare a variable (or, with ``domains``, a family); ``init`` defaults to False, the first member, or low.
 
-        What ``lives_in`` something is as at first when that ends, see :meth:`State.reset`.
+        A variable that ``lives_in`` something returns to its initial value when that ends, see :meth:`State.reset`.
 
         Raises:
-            ModelError: the name is taken, or the variable cannot live there: it must begin with the same domains, and
-                with the usual value.
+            ModelError: the name is taken, or the variable cannot live there: its first domains must be those of the
+                lifetime, and its initial value must be the usual one.
         """
         self._fresh(name)
         if lives_in is not None and (domains[: len(lives_in.domains)] != lives_in.domains or init is not None):
@@ -161,10 +161,10 @@ class Machine:
         )
 
     def remember(self, *names: str, when: Callable[[Constants], bool]) -> None:
-        """Keep, where ``when`` says so, what variables were before the last step: of ``x`` that is ``was_x``.
+        """Keep, if ``when`` says so, the values that variables had before the last step: that of ``x`` is ``was_x``.
 
-        Properties then speak of steps, and not just of states. Every state is there once for each way into it that
-        differs in what is kept, so this is for small configurations.
+        Properties can then speak of steps, and not only of states. Every state occurs once for each different set of
+        values kept on the way into it, so this is for small configurations.
 
         Raises:
             ModelError: there is no such variable.
@@ -186,11 +186,11 @@ class Machine:
             self.remembered.append(name)
 
     def remembers(self, constants: Constants) -> tuple[str, ...]:
-        """The variables of which is kept, with these constants, what they were before the last step."""
+        """The variables whose values before the last step are kept with these constants."""
         return tuple(name for name in self.remembered if self.variables[earlier(name)].when(constants))
 
     def end_step(self, s: Any, remembered: Iterable[str]) -> None:
-        """What belongs to every step, whichever action it is: what is remembered is written down."""
+        """The part of every step, whichever action it is, that writes down what is remembered."""
         for name in remembered:
             before = getattr(s, name)
             family = bool(self.variables[name].domains)
@@ -222,12 +222,12 @@ class Machine:
     ) -> Any:
         """Declare an action: a function of the state and of parameters annotated with domains.
 
-        With ``budget="crashes"`` the action happens at most as often as the constant ``crashes`` says; where that is 0
-        the action does not exist, and the counter variable ``crashes_left`` neither; where it is ``UNBOUNDED`` the
-        action may happen any number of times, and there is no counter.
+        With ``budget="crashes"`` the action happens at most as often as the constant ``crashes`` says. If that is 0,
+        neither the action nor its counter variable ``crashes_left`` exists; if it is ``UNBOUNDED``, the action may
+        happen any number of times, and there is no counter.
 
-        Liveness assumes of a ``fair`` action that each instance happens some time if it stays possible, and of one that
-        is fair ``"strongly"`` that it happens some time if it becomes possible again and again.
+        For a ``fair`` action, liveness assumes that each instance happens eventually if it stays possible; for one that
+        is fair ``"strongly"``, that it happens eventually if it becomes possible again and again.
         """
 
         def declare(text: ActionFunction) -> ActionFunction:
@@ -273,7 +273,7 @@ class Machine:
     ) -> Any:
         """Declare a way to begin: an action, whose instances lead to the initial states. See ``beginning.py``.
 
-        The declared initial values must be those of one of them. Texts may ask ``s.begun``.
+        The declared initial values must be those that one of the ways leads to. Texts may ask ``s.begun``.
         """
 
         def declare(text: ActionFunction) -> ActionFunction:
@@ -284,11 +284,11 @@ class Machine:
         return declare if function is None else declare(function)
 
     def chooses(self, constants: Constants) -> bool:
-        """Whether it has ways to begin, with these constants."""
+        """Whether the machine has several ways to begin, with these constants."""
         return any(self.actions[name].when(constants) for name in self.beginnings)
 
     def begin_step(self, s: Any, action: Action) -> None:
-        """What belongs to every step, whichever action it is: a beginning comes once, and before everything else."""
+        """The part of every step, whichever action it is, that lets a beginning come once, before everything else."""
         if not self.chooses(s.constants):
             return
         if action.name in self.beginnings:
@@ -334,7 +334,7 @@ class Machine:
         """Declare a mutant: the decorated text goes into the place of ``of``, or is one more action; see ``mutant.py``.
 
         ``of`` is a definition or an action of this machine, or of another part of the machine that is mutated. A bug
-        that is nothing but a wrong constant is declared with :meth:`misconfiguration`.
+        that consists only of a wrong constant is declared with :meth:`misconfiguration`.
         """
 
         def declare(function: ReplacementFunction) -> ReplacementFunction:
@@ -365,9 +365,9 @@ class Machine:
         constants: Mapping[str, int | str] | None = None,
         doc: str,
     ) -> None:
-        """Declare a mutant that is nothing but wrong constants, those in ``sets``; ``constants`` are the other ones.
+        """Declare a mutant that consists only of wrong constants: those in ``sets``; ``constants`` are the other ones.
 
-        Without ``sets`` all of ``constants`` is wrong, and the defaults are right.
+        Without ``sets``, all of ``constants`` are wrong, and the defaults are right.
         """
         right, wrong = (constants or {}, sets) if sets is not None else ({}, constants or {})
         if not wrong:
@@ -386,13 +386,14 @@ class Machine:
         constants: Mapping[str, int | str] | None = None,
         doc: str,
     ) -> None:
-        """Declare something that looks like a bug and is none; see :class:`Explanation`."""
+        """Declare something that looks like a bug but is none; see :class:`Explanation`."""
         self._add_explanation(
             Explanation(id=known, slug=slug, naive=naive, exact=exact, constants=dict(constants or {}), doc=doc)
         )
 
     def mutated(self, mutant: str) -> Machine:
-        """This machine with one of its mutants in place; constants that the mutant sets are still to be given.
+        """This machine with one of its mutants in place; constants that the mutant needs are still to be set by the
+        caller.
 
         Raises:
             ConfigurationError: there is no such mutant.
@@ -486,7 +487,7 @@ class Machine:
                 raise ConfigurationError(
                     f"machine {self.name} has no constant {name!r}.{nearest(name, self.constants)}"
                 )
-        for action in self.actions.values():  # only now: the constant may be declared by another part
+        for action in self.actions.values():  # Checked only here: the constant may be declared by another part.
             if action.budget is not None and action.budget not in self.constants:
                 hint = nearest(action.budget, self.constants)
                 raise ModelError(f"action {action.name}: its budget {action.budget!r} is not a constant.{hint}")
@@ -514,7 +515,7 @@ class Machine:
 
 
 def earlier(name: str) -> str:
-    """Name of what a variable was before the last step."""
+    """Name of the variable that keeps the value of another one before the last step."""
     return f"was_{name}"
 
 

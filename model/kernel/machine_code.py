@@ -1,4 +1,4 @@
-"""Machine code for this processor, through LLVM: made of LLVM's text once, and loaded from object code."""
+"""Machine code for this processor, through LLVM: compiled once from LLVM's text form, and loaded from object code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from llvmlite import binding
 
 @cache
 def _processor() -> tuple[str, str]:
-    """Its name and features."""
+    """The processor's name and features."""
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
@@ -20,7 +20,7 @@ class Host:
     """The processor of this machine, as LLVM knows it.
 
     Attributes:
-        effort: how much LLVM does for fast code where it chooses instructions, 0 to 3.
+        effort: how much work LLVM puts into fast code when it selects instructions, 0 to 3.
     """
 
     effort: int
@@ -31,18 +31,18 @@ class Host:
 
     @cached_property
     def target(self) -> Any:
-        """LLVM's target machine. It goes with the first engine of :meth:`load`."""
+        """LLVM's target machine. It is consumed by the first engine that :meth:`load` makes."""
         cpu, features = _processor()
         of_process = binding.Target.from_triple(binding.get_process_triple())
         return of_process.create_target_machine(cpu=cpu, features=features, opt=self.effort)
 
     @property
     def name(self) -> str:
-        """What object code depends on besides the text it is made of."""
+        """What object code depends on, besides the text it is compiled from."""
         return f"{binding.llvm_version_info} {_processor()} {self.effort}"
 
     def load(self, *codes: bytes) -> Any:
-        """An engine that holds object code as long as it lives, and knows the addresses of its functions."""
+        """An engine that holds object code for as long as it lives, and knows the addresses of its functions."""
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), self.target)
         for code in codes:
             engine.add_object_file(binding.ObjectFileRef.from_data(code))

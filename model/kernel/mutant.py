@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class Definition(Generic[P, R]):
-    """A named definition over the state; calling it uses whatever the machine at hand has in its place."""
+    """A named definition over the state; a call uses whatever text the machine at hand has in its place."""
 
     def __init__(self, function: Callable[Concatenate[State, P], R]) -> None:
         functools.update_wrapper(self, function)
@@ -29,7 +29,7 @@ class Definition(Generic[P, R]):
         self.name = function.__name__
 
     def __call__(self, s: State, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the definition says of state ``s``, in the machine that ``s`` is a state of."""
+        """The value of the definition in state ``s``, in the machine to which ``s`` belongs."""
         function: Callable[Concatenate[State, P], R] = s.replacement(self.name) or self.function
         return function(s, *args, **kwargs)
 
@@ -42,12 +42,13 @@ class Mutant:
         id: id of the known bug, such as ``D1``; another change for the same bug has words after it, ``E2-timestamp``.
         slug: what goes wrong, in a few words joined by hyphens.
         killed_by: id of the property (of a rule: of the theorem) that must be violated.
-        constants: a configuration in which it shows; without the change the property holds there.
-        sets: what a misconfiguration sets besides; the right configuration is ``constants`` alone.
+        constants: a configuration in which the bug shows; without the change the property holds there.
+        sets: the constants that a misconfiguration sets in addition; the right configuration is ``constants`` alone.
         replaces: name of the definition, action or rule that ``function`` replaces; empty if it adds an action, or only
             sets constants.
         function: the wrong text; None for a misconfiguration.
-        tells: sentence for stories, where ``function`` is an action and the one it replaces would tell it wrongly.
+        tells: sentence for stories, if ``function`` is an action and the sentence of the replaced action would be
+            wrong.
         doc: how the bug works, with its source.
     """
 
@@ -69,11 +70,11 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Something that looks like a bug and is none: it happens in the correct machine, and has to be explained.
+    """Something that looks like a bug but is none: it happens in the correct machine, and has to be explained.
 
     Attributes:
         id: id of the known surprise, such as ``A5``.
-        slug: what surprises, in a few words joined by hyphens.
+        slug: what is surprising, in a few words joined by hyphens.
         naive: id of the property that one may believe in; it is violated in the correct machine.
         exact: id of the property that holds in the same configuration.
         constants: the configuration.

@@ -2,8 +2,9 @@
 
 The generated module has two functions over 64-bit words:
 
-``successors(state, out, tags) -> count``: writes the next states one after the other to ``out`` and the number of the
-instance that made each to ``tags``; ``-1 - number`` when instance ``number`` would write outside a declared domain.
+``successors(state, out, tags) -> count``: writes the next states one after the other to ``out``, and the number of the
+instance that led to each to ``tags``; returns ``-1 - number`` if instance ``number`` would write outside a declared
+domain.
 
 ``properties(state) -> mask``: bit ``i`` is set where the ``i``-th lowered predicate holds.
 """
@@ -31,11 +32,11 @@ _BIT = ir.IntType(1)
 _POINTER = ir.PointerType(_WORD)
 _INT64 = 1 << 63
 _SPEED_LEVEL = 1
-"""How much LLVM optimises: more makes no faster search of such straight-line code, and takes longer."""
+"""LLVM's optimisation level: for such straight-line code a higher one makes the search no faster, and takes longer."""
 
 
 class CodeCache(Protocol):
-    """Keeps compiled code between runs."""
+    """Stores compiled code between runs."""
 
     def load(self, key: str) -> bytes | None:
         """The object code stored under ``key``, if any."""
@@ -54,7 +55,9 @@ class NativeMachine:
         successors: address of the successor function.
         properties: address of the property function.
         predicates: names of the predicates, in bit order.
-        digest: tells it from machines that differ in any way, also in their predicates; empty where steps change.
+        digest: identifies the machine: it differs for machines that differ in any way, including in their predicates;
+            empty
+            if the steps change.
     """
 
     lowered: Lowered
@@ -65,14 +68,15 @@ class NativeMachine:
     _engine: Any = field(repr=False)
     digest: str = ""
     text: str = field(default="", repr=False)
-    """What LLVM makes it of, anywhere; see :func:`load_machine`."""
+    """The text that LLVM compiles it from, in any process; see :func:`load_machine`."""
 
 
 def load_machine(text: str) -> tuple[int, int, Any]:
-    """Addresses of the successor and the property function of a machine made elsewhere, and what keeps them.
+    """Addresses of the successor and the property function of a machine made elsewhere, and the object that keeps them
+    alive.
 
     Args:
-        text: of a :class:`NativeMachine`.
+        text: the text of a :class:`NativeMachine`.
     """
     engine = _compile(text, None)
     return engine.get_function_address("successors"), engine.get_function_address("properties"), engine
@@ -82,7 +86,7 @@ def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> Nati
     """Compile a finite configuration.
 
     Raises:
-        ModelError: the configuration is infinite, has more than 63 predicates, or computes with numbers that may pass
+        ModelError: the configuration is infinite, has more than 63 predicates, or computes with numbers that may exceed
             64 bits.
     """
     lowered.require_finite("compiled search")
@@ -113,7 +117,7 @@ def compile_machine(lowered: Lowered, *, cache: CodeCache | None = None) -> Nati
 
 
 def compile_properties(lowered: Lowered, *, cache: CodeCache | None = None) -> tuple[int, Any]:
-    """The property function alone, as in :class:`NativeMachine`: its address, and what keeps it."""
+    """The property function alone, as in :class:`NativeMachine`: its address, and the object that keeps it alive."""
     module = _module("properties")
     program = program_of(lowered)
     _emit_mask(module, "properties", program, layout(lowered), [item.term for item in lowered.predicates.values()])
@@ -150,10 +154,10 @@ def compile_steps(lowered: Lowered, instances: Sequence[Instance], *, cache: Cod
 
 
 def compile_table(words: int, table: int) -> tuple[int, Any]:
-    """A successor function, as in :class:`NativeMachine`, of the steps that a table in memory names.
+    """A successor function, as in :class:`NativeMachine`, for steps that are listed in a table in memory.
 
-    At the address ``table`` stand the number of steps, and their addresses, as 64-bit words; they may change between
-    calls. Returns the address of the function, and what keeps it.
+    At the address ``table`` are the number of steps, and their addresses, as 64-bit words; they may change between
+    calls. Returns the address of the function, and the object that keeps it alive.
     """
     module = _module("table")
     function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER, _POINTER]), "successors")
@@ -196,7 +200,7 @@ class NativeTruths:
     Attributes:
         address: address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the
             ``i``-th condition holds.
-        words: how many words it writes.
+        words: number of words it writes.
     """
 
     address: int
@@ -238,13 +242,13 @@ class NativeMoves:
 
 
 Move: TypeAlias = tuple[int, int, int, int]
-"""Bits that go together: source word, mask, target word, and by how many bits they go left (right, if negative)."""
+"""Bits that move together: source word, mask, target word, and by how many bits they move left (right, if negative)."""
 
 
 def compile_moves(
     words: int, rearrangements: Sequence[Sequence[Move]], *, cache: CodeCache | None = None
 ) -> NativeMoves:
-    """Compile rearrangements of states of so many words, each given by the moves of all bits that are used."""
+    """Compile rearrangements of states of the given number of words, each described by the moves of all bits in use."""
     module = _module("moves")
     for number, moves in enumerate(rearrangements):
         function = ir.Function(module, ir.FunctionType(_WORD, [_POINTER, _POINTER]), f"move_{number}")
@@ -294,7 +298,7 @@ def compile_term(symbols: Sequence[Any], term: Any) -> Callable[..., int]:
 
 
 class _Emitter:
-    """Emits nodes of a program into LLVM blocks, each node once a function."""
+    """Emits nodes of a program into LLVM blocks, each node once in a function."""
 
     def __init__(self, builder: ir.IRBuilder, program: Program, read_cell: Callable[[int], Any]) -> None:
         self.builder = builder

@@ -1,7 +1,7 @@
-"""The plain Python form of a machine: for replay, simulation and lessons, and the judge of every other form.
+"""The plain Python form of a machine: for replay, simulation and lessons, and the reference for every other form.
 
 States are tuples with one integer for each cell (truth values are 0 and 1). The code is generated from the same terms
-as the machine code, one function an action instance, when it is first needed.
+as the machine code, one function for each action instance, when it is first needed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class PlainMachine:
         self._predicates: dict[str, Callable[[StateTuple], int]] = {}
 
     def step(self, state: StateTuple, number: int) -> StateTuple | None:
-        """The state after instance ``number``, or None where it is not enabled.
+        """The state after instance ``number``, or None if it is not enabled.
 
         Raises:
-            ModelError: the step writes outside a declared domain; names action, variable and value.
+            ModelError: the step writes outside a declared domain; the message names action, variable and value.
         """
         function = self._steps.get(number)
         if function is None:
@@ -91,7 +91,7 @@ class PlainMachine:
         lines.append(f"return ({', '.join(parts)},)")
 
         def outside(which: int, value: int) -> ModelError:
-            check = checks[which][2]  # spelled only where it is needed: to spell terms takes long
+            check = checks[which][2]  # Spelled only when needed: spelling terms takes long.
             return ModelError(
                 f"machine {self.lowered.configuration.machine.name}, action {instance.label}: "
                 f"writes {int(value)} to {check.label}, allowed is {check.allowed}."
@@ -101,7 +101,7 @@ class PlainMachine:
 
 
 def evaluator(lowered: Lowered, terms: Sequence[Any]) -> Callable[[StateTuple], StateTuple]:
-    """What computes the values of ``terms`` over a finite configuration from one of its states."""
+    """A function that computes the values of ``terms`` over a finite configuration from one of its states."""
     program = program_of(lowered)
     roots = [program.add(term) for term in terms]
     values = ", ".join(f"int(v{root})" for root in roots)
@@ -118,7 +118,9 @@ def program_of(lowered: Lowered) -> Program:
 
 
 def python_lines(program: Program, roots: Sequence[int], *, skip: Iterable[int] = ()) -> list[str]:
-    """Python statements that compute the nodes ``roots`` depend on from the state tuple ``s``, except ``skip``."""
+    """Python statements that compute, from the state tuple ``s``, the nodes that ``roots`` depend on, except
+    ``skip``.
+    """
     skipped = set(skip)
     return [f"v{number} = {_expression(program, number)}" for number in program.needed(roots) if number not in skipped]
 

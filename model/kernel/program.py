@@ -1,7 +1,7 @@
 """Straight-line code: Z3 terms as numbered operations with known value ranges, the common start of all code generators.
 
 Equal subterms become one node. Every node knows the range its value can have, from the declared domains of the
-variables; comparisons that the ranges decide become constants, so checks that cannot fail cost nothing.
+variables; comparisons that are decided by the ranges become constants, so checks that cannot fail cost nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .errors import ModelError
 
 
 class Op(enum.Enum):
-    """Operations. DIV and MOD are 0 unless the divisor is positive; all others mean what they say."""
+    """Operations. DIV and MOD are 0 unless the divisor is positive; all others have their usual meaning."""
 
     CONST = "const"
     CELL = "cell"
@@ -71,8 +71,8 @@ class Program:
         Raises:
             ModelError: the term has an operation that is not executable, such as a quantifier or an array.
         """
-        # Z3's own simplification would order operands by what the process had built before, and kept code would not
-        # be found again.
+        # Z3's own simplification would order operands by what the process built before, and cached code would not be
+        # found again.
         self._alive.append(term)
         stack: list[tuple[Any, list[Any] | None]] = [(term, None)]
         while stack:

@@ -1,9 +1,9 @@
 """Refinement: one machine does nothing that another, more permissive one cannot do, under a mapping of their states.
 
-After Abadi and Lamport, "The Existence of Refinement Mappings" (1991). The mapping says for each variable of the
-abstract machine what it is in a state of the concrete one. Each step of the concrete machine must then be a step of
-the abstract one (or a few in a row), or change nothing there: a *stutter*. Whatever always holds in the abstract
-machine therefore holds, through the mapping, in the concrete one.
+After Abadi and Lamport, "The Existence of Refinement Mappings" (1991). The mapping gives, for each variable of the
+abstract machine, its value in a state of the concrete one. Each step of the concrete machine must then be a step of the
+abstract one (or a few in a row), or change nothing there: a *stutter*. Whatever always holds in the abstract machine
+therefore holds, through the mapping, in the concrete one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .state import State
 from .terms import as_bool, as_int
 
 Mapped: TypeAlias = Callable[[State], Mapping[str, Any]]
-"""Of a concrete state: abstract variable → its value, a function of its indices where it has some.
+"""Of a concrete state: abstract variable → its value, or a function of its indices if it has any.
 
 A variable that is not named has the value of the concrete machine's variable of the same name.
 """
@@ -32,8 +32,8 @@ class Refinement:
     """The claim that ``concrete`` refines ``abstract``.
 
     Attributes:
-        mapping: what the variables of the abstract machine are in a concrete state.
-        steps: how many abstract steps in a row one concrete step may be; a pass of rebalance takes many queues at once.
+        mapping: the values of the abstract machine's variables in a concrete state.
+        steps: how many abstract steps in a row one concrete step may stand for; one rebalance pass takes many queues.
     """
 
     concrete: Configuration
@@ -42,11 +42,12 @@ class Refinement:
     steps: int = 1
 
     def terms(self, abstract: Lowered) -> list[Any]:
-        """For each cell of the abstract machine its value as a Z3 term over the concrete one's variables.
+        """For each cell of the abstract machine, its value as a Z3 term over the concrete machine's variables.
 
         Raises:
-            ModelError: the mapping names what the abstract machine does not have, or leaves out what the concrete one
-                lacks, or has values of another type.
+            ModelError: the mapping names a variable that the abstract machine does not have, leaves one out that the
+                concrete
+                machine lacks, or gives a value of another type.
         """
         lowering = Lowering(Frame(self.concrete))
         recording = lowering.record("mapping", read_only=True)

@@ -1,8 +1,8 @@
-"""Rules: pure decision functions, one text for plain integers, for proofs and for machine code.
+"""Rules: pure decision functions, with one text that serves plain integers, proofs and machine code.
 
-A rule is an ordinary function over whole numbers and truth values, written with operators and the helpers of
-``terms``. Called with integers it computes; called with terms it builds an expression; :meth:`Rule.native` compiles it.
-A known bug of a rule is a *mutant* beside it (see ``mutant.py``); :meth:`Rule.mutated` puts it in the rule's place.
+A rule is an ordinary function over whole numbers and truth values, written with operators and the helpers of ``terms``.
+Called with integers it computes; called with terms it builds an expression; :meth:`Rule.native` compiles it. A known
+bug of a rule is a *mutant* beside it (see ``mutant.py``); :meth:`Rule.mutated` puts it in the rule's place.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Rule(Generic[P, R]):
         self.mutants: dict[str, Mutant] = {}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Compute, or build a term."""
+        """Compute a value, or build a term."""
         replaced = _REPLACED.get(None)
         function: Callable[P, R] = self._function if replaced is None else replaced.get(self, self._function)
         return function(*args, **kwargs)
@@ -68,9 +68,9 @@ class Rule(Generic[P, R]):
 
     @contextmanager
     def mutated(self, mutant: str) -> Iterator[Callable[[], int]]:
-        """Inside the block everything that calls this rule gets a mutant's answer; gives a count of those calls.
+        """Inside the block, everything that calls this rule gets a mutant's answer. Yields a counter of those calls.
 
-        Code compiled before (:meth:`native`), and tables made from answers, stay as they are.
+        Code compiled before (:meth:`native`), and tables made from earlier answers, do not change.
 
         Raises:
             ConfigurationError: there is no such mutant.

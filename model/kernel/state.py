@@ -18,10 +18,10 @@ from .terms import BoolLike, IntLike, ite
 
 
 class Interpreter(Protocol):
-    """What gives the reads and writes of a text their meaning: as terms it is ``lowering``."""
+    """What gives the reads and writes of a text their meaning; ``lowering`` gives it in terms."""
 
     path: list[BoolLike]
-    """The conditions under which the text writes at the moment."""
+    """The conditions under which the text currently writes."""
 
     @property
     def constants(self) -> Constants:
@@ -29,7 +29,7 @@ class Interpreter(Protocol):
         ...
 
     def replacement(self, definition: str) -> Callable[..., Any] | None:
-        """The text that the machine has in the place of a definition, if any."""
+        """The text that the machine uses in the place of a definition, if any."""
         ...
 
     def elements(self, domain: type[Domain]) -> Elements:
@@ -37,7 +37,7 @@ class Interpreter(Protocol):
         ...
 
     def living_in(self, lifetime: Lifetime) -> list[tuple[str, Any]]:
-        """Names of the variables that live in something, with what they are when it ends."""
+        """Names of the variables that live in something, each with the value that it has once that ends."""
         ...
 
     def lookup(self, name: str) -> Any:
@@ -49,7 +49,7 @@ class Interpreter(Protocol):
         ...
 
     def assign(self, name: str, index: tuple[IntLike, ...], value: Any) -> None:
-        """Write; a function of the missing indices where there are some."""
+        """Write a value, or a function of the missing indices if there are any."""
         ...
 
     def require(self, conditions: Iterable[BoolLike]) -> None:
@@ -57,23 +57,23 @@ class Interpreter(Protocol):
         ...
 
     def quantify(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, universal: bool) -> BoolLike:
-        """Whether something is true of every element, or of some."""
+        """Whether a condition is true of every element, or of some element."""
         ...
 
     def count(self, domain: type[Domain], holds: Callable[[Any], BoolLike]) -> IntLike:
-        """Of how many elements something is true."""
+        """Number of elements for which a condition is true."""
         ...
 
     def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], default: IntLike) -> IntLike:
-        """The smallest element of which something is true."""
+        """The smallest element for which a condition is true."""
         ...
 
 
 class State:
     """The state of a machine: ``s.x`` and ``s.family[i, j]`` read, assignments write the next state.
 
-    ``s.family[i] = value`` with fewer indices than the family has assigns the whole rest; the value may be a function
-    of the missing indices: ``s.owns[c] = lambda q: s.share[c, q]``.
+    ``s.family[i] = value`` with fewer indices than the family has assigns all remaining indices; the value may be a
+    function of the missing indices: ``s.owns[c] = lambda q: s.share[c, q]``.
     """
 
     __slots__ = ("_interpreter",)
@@ -97,7 +97,7 @@ class State:
         return self._interpreter.constants
 
     def replacement(self, definition: str) -> Callable[..., Any] | None:
-        """The text that this machine has in the place of a definition, if any."""
+        """The text that this machine uses in the place of a definition, if any."""
         return self._interpreter.replacement(definition)
 
     def require(self, *conditions: BoolLike) -> None:
@@ -126,16 +126,16 @@ class State:
         return self._interpreter.count(domain, holds)
 
     def least(self, domain: type[Domain], holds: Callable[[Any], BoolLike], *, default: IntLike) -> IntLike:
-        """The smallest element of which ``holds`` is true, or ``default`` when there is none."""
+        """The smallest element of which ``holds`` is true, or ``default`` if there is none."""
         return self._interpreter.least(domain, holds, default)
 
     def reset(self, lifetime: Lifetime, *index: IntLike, ended: Callable[..., BoolLike] | None = None) -> None:
-        """Everything that lives in what has ended is as at first.
+        """Reset everything that lives in something that has ended to its initial value.
 
         Args:
             lifetime: what ends, such as windows.
-            index: whose; the first of its indices.
-            ended: which of them, asked with the other indices; all of them if it is not given.
+            index: the first of its indices: whose windows end.
+            ended: which of them end, as a function of the other indices; all of them if not given.
         """
         reset(self, self._interpreter.living_in(lifetime), index, len(lifetime.domains), ended)
 
@@ -159,7 +159,9 @@ def reset(
     domains: int,
     ended: Callable[..., BoolLike] | None,
 ) -> None:
-    """What :meth:`State.reset` does, in any form of a state: to all that is ``living``, of so many domains."""
+    """What :meth:`State.reset` does, in any form of a state: to all variables in ``living``, which has that many
+    domains.
+    """
     given = domains - len(index)
     for name, first in living:
         if ended is None:

@@ -1,1 +1,1 @@
-"""Clocks: how far the clocks of recorders are apart, from what must have come before what."""
+"""Clocks: how far the clocks of recorders are apart, derived from which events must have come before which."""

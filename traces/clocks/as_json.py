@@ -1,4 +1,4 @@
-"""Clocks as JSON: what a trace whose times are corrected says of the clocks that they were by."""
+"""Clocks as JSON: what a trace with corrected times states about the clocks by which they were recorded."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ..format.problems import Problems, Trouble
 from .clocks import Clock, Clocks, Run, Step
 
 MEMBER = "clocks"
-"""Member of the header of a trace whose times are corrected; without it they are as they were recorded."""
+"""Member of the header of a trace with corrected times; without it, times are as recorded."""
 
 _MOST = 1 << 62
 
 
 def clocks_told(stated: Stated, line: int, problems: Problems) -> Clocks | None:
-    """The clocks by which the times of a file are corrected already, as its header says; None where it does not."""
+    """The clocks by which the times of a file are already corrected, according to its header; None if there are
+    none.
+    """
     said = stated.header.extra.get(MEMBER)
     if said is None:
         return None
@@ -51,10 +53,10 @@ _BOUNDS = ("low", "high", "slow", "fast")
 
 
 def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
-    """The clocks of :func:`clocks_as_json`.
+    """The clocks, from the result of :func:`clocks_as_json`.
 
     Raises:
-        TypeError, ValueError, KeyError: it is none of its answers.
+        TypeError, ValueError, KeyError: it is no such result.
     """
     clocks = [
         Clock(
@@ -77,10 +79,10 @@ def step_as_json(step: Step) -> list[Any]:
 
 
 def step_of_json(said: Any) -> Step:
-    """The step of :func:`step_as_json`.
+    """The step, from the result of :func:`step_as_json`.
 
     Raises:
-        TypeError, ValueError, KeyError: it is none of its answers.
+        TypeError, ValueError, KeyError: it is no such result.
     """
     since, until, recorders, events = said
     return Step(

@@ -1,9 +1,9 @@
 """Bounds: how far two clocks can be apart, from causal pairs, as difference constraints in whole microseconds.
 
-With a time as its recorder wrote it = true time + offset of the recorder, "a before b" says offset(b) - offset(a) is at
-most b's time - a's. Clocks drift, so the bounds are made for times, one in the middle of each piece of time; a pair
-says less about a moment the further it is from it. Bounds of several pairs add up along a way from recorder to
-recorder, and the shortest way is the tightest; a way back to its beginning that is shorter than 0 is a contradiction.
+With a time as its recorder wrote it = true time + offset of the recorder, "a before b" means that offset(b) - offset(a)
+is at most b's time - a's. Clocks drift, so bounds are computed for moments, one in the middle of each piece of time; a
+pair says less about a moment the further away it is. Bounds of several pairs add up along a path from recorder to
+recorder, and the shortest path gives the tightest bound; a cycle of negative length is a contradiction.
 """
 
 from __future__ import annotations
@@ -16,33 +16,35 @@ import numpy as np
 from .observed import Matched
 
 DRIFT = 500e-6
-"""Two clocks drift apart by no more than this: a crystal by 100 ppm, one that is slewed by NTP by 500 ppm."""
+"""Maximum drift between two clocks: a crystal drifts by 100 ppm, a clock that is slewed by NTP by 500 ppm."""
 
 STEP = 2_000_000
-"""Pieces of time are at least so long, µs: what drifts meanwhile is less than what pairs leave open. Longer ones are
-twice as long, and again, so that a recording that goes on has the pieces that it had, until it is twice as long."""
+"""Minimum length of a piece of time, µs: the drift within it is less than what pairs leave open. Longer pieces are
+doubled, and doubled again, so that a recording that continues keeps its pieces until it is twice as long.
+"""
 
 FREE = 1 << 60
-"""Nothing bounds it."""
+"""There is no bound."""
 
 _CELLS = 4_000_000
 _PIECES = 512
 _WAYPOINTS = 200
 
 _TOGETHER = 1 << 16
-"""So many entries fit into the cache of a processor, and are gone through many times."""
+"""Number of entries that fit into a processor's cache, and are traversed many times."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What pairs of each piece of time say.
+    """What the pairs of each piece of time imply.
 
     Attributes:
-        recorders: places of the recorders of :class:`Matched` that any pair is about.
-        begin: when the first piece begins, µs; ``length``: of a piece.
-        direct: pieces × recorders × recorders: at most so much is offset(second) - offset(first), µs, by the pairs of
-            that piece alone; FREE without any.
-        piece: of each pair, the piece it is in.
+        recorders: positions, in :class:`Matched`, of the recorders that occur in pairs.
+        begin: beginning of the first piece, µs; ``length``: of a piece.
+        direct: pieces × recorders × recorders: upper bounds of offset(second) - offset(first), µs, from the pairs of
+            that
+            piece alone; FREE without any.
+        piece: for each pair, its piece.
     """
 
     recorders: Any
@@ -57,9 +59,9 @@ class Bounds:
         return self.begin + self.length * np.arange(len(self.direct)) + self.length // 2
 
     def within(self, first: int, end: int) -> Any:
-        """The tightest bounds at the times ``first`` … ``end`` - 1, by the pairs of these pieces.
+        """The tightest bounds for the pieces ``first`` … ``end`` - 1, from the pairs of these pieces.
 
-        Where an entry of a recorder with itself is below 0 they contradict each other.
+        If the entry of a recorder with itself is below 0, they contradict each other.
         """
         return closed(spread(self.direct[first:end], self.length))
 
@@ -68,11 +70,11 @@ class Bounds:
         return not (np.diagonal(self.within(first, end), axis1=1, axis2=2) < 0).any()
 
     def contradiction(self, piece: int) -> list[int]:
-        """A way round that is shorter than 0, as places in ``recorders``, by the pairs of one piece; empty if none."""
+        """A negative cycle, as positions in ``recorders``, from the pairs of one piece; empty if there is none."""
         weights = self.direct[piece]
         if (weights >= 0).all() or self.agree(piece, piece + 1):
             return []
-        import networkx as nx  # which most traces do without, and takes a while
+        import networkx as nx  # imported here, as most traces do not need it and it takes a while
 
         graph = nx.DiGraph()
         for a, b in np.argwhere(weights < FREE).tolist():
@@ -86,11 +88,11 @@ class Bounds:
 
 
 def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
-    """The bounds that pairs give.
+    """The bounds that pairs imply.
 
     Args:
         matched: the pairs, at least one.
-        slack: times are known to no more than this, µs.
+        slack: uncertainty of times, µs.
     """
     recorders, ends = np.unique(np.r_[matched.earlier, matched.later], return_inverse=True)
     earlier, later = ends[: len(matched.earlier)], ends[len(matched.earlier) :]
@@ -108,7 +110,7 @@ def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
 
 
 def spread(direct: Any, length: int) -> Any:
-    """What the pairs of each piece say about the times of all others: less, by what clocks may drift meanwhile."""
+    """The bounds of each piece extended to all others, weakened by the possible drift in between."""
     drift = (np.arange(len(direct)) * int(length * DRIFT))[:, None, None]
     known = np.where(direct < FREE, direct, 2 * FREE)
     forward = np.minimum.accumulate(known - drift) + drift
@@ -117,9 +119,10 @@ def spread(direct: Any, length: int) -> Any:
 
 
 def closed(bounds: Any) -> Any:
-    """The shortest ways at every moment: Floyd and Warshall's, for all times at once.
+    """The shortest paths at every moment: Floyd and Warshall's algorithm, for all moments at once.
 
-    Of many recorders, those with most neighbours are ways to others; the bounds are right then, and may be wider.
+    If there are many recorders, only those with most neighbours are used as intermediate nodes; the bounds are then
+    valid, but may be wider.
     """
     count = bounds.shape[1]
     found = bounds.copy()

@@ -1,4 +1,4 @@
-"""Clocks: the time of every recorder, made comparable as far as causes allow."""
+"""Clocks: the time of every recorder, made comparable as far as causal pairs allow."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from .pairs import PAIRS
 from .strays import without_strays
 
 HELD_UP = 20
-"""A thread may be held up so long between what it does and its stamp of that, ms: what is closer has no sure order."""
+"""How long a thread may be delayed between an action and its time stamp, ms: the order of closer events is not
+certain.
+"""
 
 HELD_UP_LONGER = (20, 50, 128)
-"""Where pairs contradict each other by less than one of these, ms, a thread of a busy machine was held up that much,
-and no clock was set: whatever keeps clocks in time sets them only by more than the last (``ntpd``, 128 ms)."""
+"""If pairs contradict each other by less than one of these, ms, a thread of a busy machine was delayed by that much,
+and no clock was set: time synchronisation sets clocks only by more than the last value (``ntpd``, 128 ms).
+"""
 
 UNBOUNDED = 1 << 40
-"""Uncertainty where nothing bounds a clock, ms."""
+"""Uncertainty of a clock without any bound, ms."""
 
 _MILLIS = 1000
 
@@ -37,7 +40,7 @@ class Run:
     """A recorder's clock between two of its steps.
 
     Attributes:
-        since: from when on, by this clock, µs.
+        since: beginning, by this clock, µs.
         times: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
     """
 
@@ -48,17 +51,18 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """A recorder's clock against the others.
+    """A recorder's clock compared with the others.
 
     Attributes:
-        recorder: whose it is.
-        pairs: causal pairs that it is part of.
-        runs: how far it is ahead; empty where it is taken to be right.
-        reference: the recorder that it is held against; None without any pair.
-        low: at least so far it is ahead of the reference, µs, over the whole recording; ``high``: at most. None where
-            nothing bounds it to that side.
-        slow: so far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None where nothing
-            bounds it to that side.
+        recorder: its recorder.
+        pairs: number of causal pairs in which it takes part.
+        runs: how far it is ahead; empty if it is considered right.
+        reference: the recorder with which it is compared; None without any pair.
+        low: lower bound of how far it is ahead of the reference, µs, over the whole recording; ``high``: upper bound.
+            None
+            if there is no bound on that side.
+        slow: how far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None if there is no
+            bound on that side.
     """
 
     recorder: Actor
@@ -72,33 +76,33 @@ class Clock:
 
     @property
     def uncertainty(self) -> int | None:
-        """How far it may be from the reference after correction, to either side, ms; None where that is not bounded."""
+        """How far it may be from the reference after correction, to either side, ms; None if this is not bounded."""
         if self.slow is None or self.fast is None:
             return None
         return max(self.slow, self.fast)
 
     @property
     def ahead(self) -> tuple[int, int]:
-        """The least and the most it is ahead, and so is corrected, µs."""
+        """The least and the most that it is ahead, which is corrected, µs."""
         offsets = [offset for run in self.runs for offset in run.offsets] or [0]
         return min(offsets), max(offsets)
 
     @property
     def bend(self) -> int:
-        """How far two of its times may be, after correction, from their distance by this clock, ms, rounded up."""
+        """By how much correction may change the distance between two of its times, ms, rounded up."""
         least, most = self.ahead
         return -((least - most) // _MILLIS)
 
     @property
     def drift(self) -> float:
-        """How much faster it runs, in parts of a million, over its longest run; 0 where that is not seen."""
+        """How much faster it runs, in parts per million, over its longest run; 0 if this was not observed."""
         run = max(self.runs, key=lambda one: one.times[-1] - one.times[0], default=None)
         if run is None or run.times[-1] == run.times[0]:
             return 0.0
         return 1e6 * (run.offsets[-1] - run.offsets[0]) / (run.times[-1] - run.times[0])
 
     def corrected(self, micros: Any) -> Any:
-        """Times by this clock, µs, as they should be: never in another order than that of the clock."""
+        """Times by this clock, µs, corrected; their order never changes."""
         if not self.runs:
             return micros
         micros = np.asarray(micros, np.int64)
@@ -116,11 +120,11 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A time in which no steadily running clocks explain what came before what.
+    """A time in which no steadily running clocks explain the causal order.
 
     Attributes:
-        since: µs; ``until``: µs. What happened between has no sure order between recorders.
-        recorders: whose clock was set, as far as can be told; all that contradict each other else.
+        since: µs; ``until``: µs. Events in between have no certain order between recorders.
+        recorders: those whose clock was set, if this can be determined; otherwise all that contradict each other.
         events: the causal pairs that contradict each other, in words.
     """
 
@@ -142,7 +146,7 @@ class Clocks:
     Attributes:
         clocks: of each recorder that was seen.
         steps: where clocks were set.
-        held_up: so much later than it happened something was stamped, ms, where pairs show that; 0 where they do not.
+        held_up: by how much time stamps may be late, ms, if pairs show this; otherwise 0.
     """
 
     clocks: Mapping[Actor, Clock] = field(default_factory=dict)
@@ -151,11 +155,11 @@ class Clocks:
 
     @cached_property
     def corrects(self) -> bool:
-        """Whether any time is another one after correction."""
+        """Whether correction changes any time."""
         return any(clock.runs for clock in self.clocks.values())
 
     def corrected(self, recorder: Actor, micros: Any) -> Any:
-        """Times of a recorder as they should be, µs."""
+        """Corrected times of a recorder, µs."""
         clock = self.clocks.get(recorder)
         return micros if clock is None else clock.corrected(micros)
 
@@ -164,8 +168,8 @@ class Clocks:
         """The clocks of recordings.
 
         Args:
-            batches: events with their recorder and, if known, their times in µs; of each recorder in its order.
-            broadcasting: groups of which every client has offsets of its own.
+            batches: events with their recorder and, if known, their times in µs; those of each recorder in its order.
+            broadcasting: groups in which every client has offsets of its own.
         """
         seen = Observed()
         for recorder, batch, micros in batches:
@@ -174,7 +178,9 @@ class Clocks:
 
 
 def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
-    """The clocks that explain what was seen; ``broadcasting``: groups of which every client has its own offsets."""
+    """The clocks that explain the observed pairs; ``broadcasting``: groups in which every client has its own
+    offsets.
+    """
     matched = seen.matched(broadcasting)
     clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
     if not len(matched.pair):
@@ -203,17 +209,19 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
 
 
 def _explained(matched: Matched) -> tuple[Bounds, int]:
-    """The bounds that pairs give, and by how many ms threads were held up where pairs contradict each other else."""
+    """The bounds that pairs imply, and by how many ms threads must have been delayed if pairs contradict each other
+    otherwise.
+    """
     in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
     bounds, slack = bounds_of(matched), 0
     if in_millis and not bounds.agree(0, len(bounds.direct)):
-        # A time in ms may be up to a millisecond before the moment it stands for.
+        # A time in ms may be up to a millisecond before the moment for which it stands.
         slack = _MILLIS - 1
         bounds = bounds_of(matched, slack=slack)
     if bounds.agree(0, len(bounds.direct)):
         return bounds, 0
     for held_up in HELD_UP_LONGER:
-        # There and back what pairs allow adds up to all of it.
+        # The bounds of the two directions add up to everything that the pairs allow.
         there = bounds_of(matched, slack=slack + held_up * _MILLIS // 2)
         if there.agree(0, len(there.direct)):
             return bounds_of(matched, slack=slack + held_up * _MILLIS), held_up
@@ -221,9 +229,9 @@ def _explained(matched: Matched) -> tuple[Bounds, int]:
 
 
 def _references(bounds: Bounds, weights: Any, matched: Matched) -> list[int]:
-    """For each recorder the one that it is held against: of those that pairs connect, one with most of them.
+    """For each recorder, its reference: among the recorders that pairs connect, one with the most pairs.
 
-    Of those with about as many it is the first by name, so that it is not another one whenever the recording goes on.
+    Of several with about as many it is the first by name, so that it does not change whenever the recording continues.
     """
     about = [int(weight).bit_length() for weight in weights]
     told = [str(matched.recorders[code]) for code in bounds.recorders.tolist()]
@@ -285,7 +293,7 @@ def _in_millis(bound: int) -> int | None:
 
 
 def _taken_out(bounds: Bounds, matched: Matched) -> list[Step]:
-    """Pieces that contradict themselves, which count for nothing any more."""
+    """Pieces that contradict themselves, which are then ignored."""
     steps = []
     for piece in range(len(bounds.direct)):
         way = bounds.contradiction(piece)
@@ -317,7 +325,7 @@ def _step(bounds: Bounds, stretches: list[Stretch], matched: Matched, first: int
 def _told(
     bounds: Bounds, matched: Matched, ways: list[tuple[int, int]], first: int, end: int, most: int = 4
 ) -> tuple[str, ...]:
-    """The tightest pair of each way between two recorders, in words."""
+    """The tightest pair in each direction between two recorders, in words."""
     told: list[str] = []
     for a, b in ways:
         chosen = np.flatnonzero(

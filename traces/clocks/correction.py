@@ -1,4 +1,4 @@
-"""Correction: events with the times they should have, as they are read."""
+"""Correction: events with the times that they should have, as they are read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _TIMES = ("time", "due")
 def corrected(
     clocks: Clocks, read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]], columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Batches with ``columns`` of what ``read`` gives for other columns, ``time`` and ``due`` corrected.
+    """Batches with ``columns``, made from what ``read`` returns for other columns, with ``time`` and ``due``
+    corrected.
 
-    The order of the events of each recorder stays as it is; between recorders it may be another one by time.
+    The order of each recorder's events does not change; between recorders, the order by time may.
     """
     if not set(columns) & set(_TIMES):
         yield from read(columns)
@@ -31,7 +32,7 @@ def corrected(
 
 
 def in_time(clocks: Clocks, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch with the columns :data:`IDENTITY`, ``time`` and ``due`` corrected."""
+    """A batch with the columns :data:`IDENTITY`, and ``time`` and ``due`` corrected."""
     recorders = _recorders(clocks, batch)
     for name in _TIMES:
         if name in batch.schema.names and batch.column(name).null_count < len(batch):

@@ -1,6 +1,6 @@
-"""What is seen of causal pairs: the few columns that matter of the few events that are a side of one.
+"""Observed sides of causal pairs: the few columns that matter, of the few events that are one side of a pair.
 
-Of a long trace a share is enough. It is taken by the offset, so that both sides of a pair are in it or neither.
+For a long trace, a sample is enough. It is chosen by the offset, so that both sides of a pair are in it, or neither.
 """
 
 from __future__ import annotations
@@ -34,33 +34,35 @@ COLUMNS = (
     "path",
     "micros",
 )
-"""Columns of the schema that are looked at."""
+"""Columns of the schema that are read."""
 
 MOSTLY = 0.9
-"""So many of the events that should have a cause must have one, where a pair asks for that."""
+"""Share of the events, among those that should have a cause, that must have one, if a pair requires it."""
 
 MOST = 200_000
-"""So many events are held; where there are more, those of every second offset are let go, and again."""
+"""Maximum number of events held; if there are more, those of every second offset are dropped, repeatedly."""
 
 ANEW = 1_000_000
-"""Threads may stamp what they store a little out of order, µs; a first offset so long after others is another one."""
+"""Threads may stamp what they store a little out of order, µs; if a first offset comes this much after others, it is a
+new one.
+"""
 
 _WAS_THERE = -1
-"""In place of ``first``: of a cause that may have been there before, in what was not recorded of its client."""
+"""In the place of ``first``: for a cause that may have existed before, in an unrecorded part of its client."""
 
 _SIDE = np.dtype(
     [
-        ("pair", np.int16),  # place in PAIRS
+        ("pair", np.int16),  # position in PAIRS
         ("after", np.int8),  # 1: the side that was caused
-        ("first", np.int8),  # 1: of the first pattern of the cause, which is the usual one
+        ("first", np.int8),  # 1: the first pattern of the cause, which is the usual one
         ("key", np.uint64),
-        ("queue", np.uint64),  # what tells its queue from others
+        ("queue", np.uint64),  # identifies its queue
         ("offset", np.int64),
         ("time", np.int64),  # µs since 1970, by the clock of its recorder
         ("recorder", np.int32),
         ("if_recorded", np.int32),  # of a commit: its broker, which is the recorder if it records anything; else -1
         ("group", np.int32),  # its code, -1 without one
-        ("client", np.int32),  # the code of the client it names, -1 without one
+        ("client", np.int32),  # the code of the client that it names, -1 without one
     ]
 )
 
@@ -72,7 +74,7 @@ _SIDES = tuple(
 )
 _KINDS = frozenset(str(pattern.kind) for *_, pattern in _SIDES)
 _IN_COMMON = np.array(["group" in pair.key and "client" not in pair.key for pair in PAIRS])
-"""For each pair, whether it speaks of what all clients of a group have in common, as they have not in broadcasting."""
+"""For each pair, whether it is about something that all clients of a group share, which is not so in broadcasting."""
 
 _ALWAYS = np.array([pair.always for pair in PAIRS])
 _OF_STORES = np.array([pair.before[0].kind is Kind.STORE for pair in PAIRS])
@@ -80,15 +82,15 @@ _OF_STORES = np.array([pair.before[0].kind is Kind.STORE for pair in PAIRS])
 
 @dataclass(kw_only=True)
 class Matched:
-    """Causal pairs between two recorders each: equally long columns.
+    """Causal pairs, each between two recorders: columns of equal length.
 
     Attributes:
-        recorders: all that events name.
-        present: places of those that recorded something.
-        pair: place in PAIRS.
+        recorders: all recorders that events name.
+        present: positions of those that recorded something.
+        pair: position in PAIRS.
         queue: a number for the queue.
-        earlier: place of the recorder of the cause; ``later``: of what it caused.
-        earlier_time: by the clock of that recorder, µs; so is ``later_time``.
+        earlier: position of the recorder of the cause; ``later``: of the effect.
+        earlier_time: by the clock of that recorder, µs, as is ``later_time``.
     """
 
     recorders: tuple[Actor, ...]
@@ -102,13 +104,13 @@ class Matched:
 
 
 class Observed:
-    """Sides of causal pairs, seen batch after batch; several can be put together.
+    """Sides of causal pairs, observed batch after batch; several such objects can be joined.
 
-    Of a trace that is to be judged in parts, each part is seen by itself and sent on: it holds no more than MOST.
+    If a trace is judged in parts, each part is observed by itself and sent on: it holds no more than MOST sides.
 
     Args:
-        events: so many are to come in all parts together, if that is known. As a rule there are at least half as many
-            sides, so that it tells from the beginning which share will be enough.
+        events: total number of events to come in all parts, if known. There are usually at least half as many sides, so
+            this shows from the beginning which sample is enough.
     """
 
     def __init__(self, events: int = 0) -> None:
@@ -121,7 +123,7 @@ class Observed:
         self.expect(events)
 
     def expect(self, events: int) -> None:
-        """Take the share that is enough for so many events, if it is less."""
+        """Reduce the sample to what is enough for that many events, if it is larger."""
         mask = self._mask
         while events > 2 * MOST * (mask + 1):
             mask = 2 * mask + 1
@@ -129,7 +131,7 @@ class Observed:
             self._choose(mask)
 
     def carried(self) -> tuple[dict[str, Any], Any]:
-        """What was seen, to be kept: what JSON can tell, and an array."""
+        """What was observed, to be stored: a value that JSON can express, and an array."""
         said = {
             "recorders": [[actor.name, actor.incarnation] for actor in self._recorders],
             "groups": list(self._groups),
@@ -141,7 +143,7 @@ class Observed:
 
     @classmethod
     def carrying(cls, said: Mapping[str, Any], sides: Any) -> Observed:
-        """What :meth:`carried` has told."""
+        """An object restored from the result of :meth:`carried`."""
         made = cls()
         for name, incarnation in said["recorders"]:
             made._code(Actor(name, incarnation))
@@ -154,13 +156,14 @@ class Observed:
         return made
 
     def see(self, batch: pa.RecordBatch, recorder: Actor | None = None, micros: Any = None) -> None:
-        """Look at events in the order of their recorders.
+        """Observe events in the order of their recorders.
 
         Args:
-            batch: with the columns :data:`COLUMNS`; those that it does not have count as null.
-            recorder: who recorded all of them; without it the events tell: brokers what only they record and the
-                commits that they store, clients the rest.
-            micros: when each was, µs; without it the time in ms.
+            batch: with the columns :data:`COLUMNS`; missing ones count as null.
+            recorder: the recorder of all of them; if it is not given, it is derived from the events: brokers recorded
+                the
+                kinds that only they record and the commits that they store, clients the rest.
+            micros: their times, µs; if not given, the times in ms.
         """
         if not len(batch):
             return
@@ -201,7 +204,7 @@ class Observed:
         self._thin()
 
     def join(self, later: Observed) -> None:
-        """Add what was seen of the events after these."""
+        """Add what was observed in the events after these."""
         table = np.array([*map(self._code, later._recorders), -1], np.int32)
         groups = np.array([*map(self._group, later._groups), -1], np.int32)
         clients = np.array([*map(self._client, later._clients), -1], np.int32)
@@ -218,10 +221,10 @@ class Observed:
         self._thin()
 
     def matched(self, broadcasting: Collection[str] = ()) -> Matched:
-        """The pairs, of different recorders each.
+        """The pairs, each of two different recorders.
 
         Args:
-            broadcasting: groups of which every client has offsets of its own.
+            broadcasting: groups in which every client has offsets of its own.
         """
         sides = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         own = [code for group, code in self._groups.items() if group in broadcasting]
@@ -238,7 +241,7 @@ class Observed:
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)
         before, after = sides[sides["after"] == 0], sides[sides["after"] == 1]
         is_told = _is_told(before, after)
-        # Kept until pairs are made: without it what it seems to have caused would be paired with a successor's.
+        # Kept until pairs are made: without it, its effects would be paired with a successor of it.
         whose = self._whose(sides)
         was_there = set_before(before) | may_be_of_another(before, sides, recorders=self._recorders, whose=whose)
         before["first"][was_there & _ALWAYS[before["pair"]]] = _WAS_THERE
@@ -263,10 +266,11 @@ class Observed:
         )
 
     def _whose(self, sides: Any) -> Any:
-        """For each recorder a number: one for all processes of a client that ran one after another, else one for each.
+        """A number for each recorder: a common one for all processes of a client that ran one after another, otherwise
+        its own.
 
-        What the first of these did came before all that its successors caused. Of processes that ran at once nobody
-        knows which of them was the cause.
+        What the first of these processes did came before everything that its successors caused. Among processes that
+        ran at the same time, nobody knows which one was the cause.
         """
         whose = np.arange(len(self._recorders))
         processes: dict[str, list[tuple[int, int]]] = {}
@@ -312,7 +316,9 @@ class Observed:
 
 
 def _begun_anew(sides: Any) -> Any:
-    """Queues whose first offset was stored again, as their topic was made again: an offset does not tell a message."""
+    """Queues whose first offset was stored again because their topic was created anew: an offset then does not identify
+    a message.
+    """
     stores = sides[(sides["after"] == 0) & _OF_STORES[sides["pair"]]]
     stores = stores[np.lexsort((stores["time"], stores["queue"]))]
     queues, first = np.unique(stores["queue"], return_index=True)
@@ -322,10 +328,10 @@ def _begun_anew(sides: Any) -> Any:
 
 
 def _is_told(before: Any, after: Any) -> Any:
-    """Which events are of pairs whose usual cause was recorded, where that is asked for.
+    """Which events are of pairs whose usual cause was recorded, if the pair requires it.
 
-    It is asked of each client of each group: from one that records no in-memory offsets an offset comes that it was
-    never told, and that it asks for later is not the cause of it.
+    This is decided for each client of each group: if one records no in-memory offsets, an offset may come from it
+    without a recorded answer, and a later query of it is not the cause.
     """
     always = _ALWAYS[after["pair"]]
     caused, usual = (
@@ -336,9 +342,10 @@ def _is_told(before: Any, after: Any) -> Any:
 
 
 def _is_used(after: Any, found: Any) -> Any:
-    """Which events are of pairs that are used: nearly all have their cause, where that is asked for.
+    """Which events are of pairs that are used: if the pair requires it, nearly all of its events must have their
+    cause.
 
-    It is asked of each client of each group: of another one the causes may not be recorded at all.
+    This is decided for each client of each group: the causes of some clients may not be recorded at all.
     """
     always = _ALWAYS[after["pair"]]
     whose = after["pair"].astype(np.int64)
@@ -350,7 +357,7 @@ def _is_used(after: Any, found: Any) -> Any:
 
 
 def _share(offsets: Any, mask: int) -> Any:
-    """Which of the events are kept: the same share of both sides of every pair."""
+    """Which of the events are kept: the same sample of both sides of every pair."""
     mixed = offsets.view(np.uint64) * ODD
     mixed >>= np.uint64(40)
     mixed &= np.uint64(mask)
@@ -358,14 +365,16 @@ def _share(offsets: Any, mask: int) -> Any:
 
 
 def _shared(batch: pa.RecordBatch, mask: int) -> Any:
-    """The places of all events that may be in the share of a mask: a quick look, before anything else is done."""
+    """The positions of all events that may be in the sample of a mask: a quick filter before anything else is done."""
     kind, words = words_of(batch, "kind")
     is_side = np.array([word in _KINDS for word in words])[kind]
     return np.flatnonzero(is_side & _share(whole_of(batch, "offset"), mask))
 
 
 def _earliest(sides: Any, whose: Any) -> Any:
-    """The earliest of each key, in the order of keys, where all of a key are of one client or broker: see ``whose``."""
+    """The earliest of each key, in the order of keys, if all events with the key are of one client or broker: see
+    ``whose``.
+    """
     sides = sides[np.lexsort((sides["time"], sides["key"]))]
     starts = np.flatnonzero(np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)])
     if not len(starts):

@@ -1,7 +1,7 @@
 """Offsets: the clocks that explain all causal pairs, with as little correction as possible.
 
-Where no correction at all explains them, there is none. Else the recorder that is right is the one that leaves the
-least to correct at the others; they follow one after the other, each as far as the bounds demand.
+If no correction is needed, none is made. Otherwise the recorder considered right is the one that leaves the least to
+correct at the others; these follow one after the other, each corrected as far as the bounds require.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from .bounds import FREE, Bounds
 
 NARROW = 200_000
-"""A clock that is bounded within this is set to the middle of its bounds; else to the end next to no correction, µs.
+"""A clock with bounds narrower than this is set to their middle; otherwise to the end nearest to no correction, µs.
 
-What threads were held up leaves as much open to either side, and the middle as it is.
+Held-up threads widen the bounds equally on both sides, and leave their middle where it is.
 """
 
 
@@ -37,9 +37,9 @@ class Stretch:
 
 
 def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:
-    """The fewest stretches of pieces, each first and end, that are free of contradictions.
+    """The smallest number of stretches of pieces, each with first and end, that are free of contradictions.
 
-    A clock stepped where one ends and the next begins. No piece may contradict itself.
+    A clock was set where one ends and the next begins. No piece may contradict itself.
     """
     found, first, count = [], 0, len(bounds.direct)
     while first < count:
@@ -58,7 +58,7 @@ def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:
 
 
 def earliest_first(bounds: Bounds, first: int, end: int, least: int) -> int:
-    """The earliest piece from which on a stretch that ends at ``end`` could be, if not from ``first``."""
+    """The earliest piece from which a stretch that ends at ``end`` can start, if not from ``first``."""
     known, unknown = first, least
     while unknown < known:
         middle = (known + unknown) // 2
@@ -73,10 +73,10 @@ def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any, held_up: 
     """Offsets for all stretches.
 
     Args:
-        bounds: what pairs say.
+        bounds: what pairs imply.
         ends: the stretches.
-        weights: how many pairs each recorder has: of two that may be right, the one with more is.
-        held_up: by so much threads were held up, for which the bounds are wider to either side, µs.
+        weights: number of pairs of each recorder: of two that may be right, the one with more pairs is.
+        held_up: how long threads were held up, by which the bounds are wider on each side, µs.
     """
     tight = [bounds.within(first, end) for first, end in ends]
     order = _order(np.concatenate(tight), weights)
@@ -87,7 +87,7 @@ def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any, held_up: 
 
 
 def _order(tight: Any, weights: Any) -> list[int]:
-    """Recorders, the one that is taken to be right first, then those with less to correct before those with more."""
+    """Recorders: the one considered right first, then those with less to correct before those with more."""
     least, need = None, None
     for root in np.argsort(-weights, kind="stable").tolist():
         low, high = -tight[:, :, root], tight[:, root, :]
@@ -100,7 +100,9 @@ def _order(tight: Any, weights: Any) -> list[int]:
 
 
 def _offsets(tight: Any, order: list[int], narrow: int) -> Any:
-    """Offsets at every moment. Bounds are closed, so what is chosen for one leaves something for the next."""
+    """Offsets at every moment. Bounds are closed, so every choice for one recorder leaves a possible value for the
+    next.
+    """
     offsets = np.zeros(tight.shape[:2], np.int64)
     for at, recorder in enumerate(order):
         known = order[:at]
@@ -117,7 +119,7 @@ def _offsets(tight: Any, order: list[int], narrow: int) -> Any:
 
 
 def _between(low: int, high: int, narrow: int) -> int:
-    """The offset for bounds: none if that is possible, whole milliseconds if those are."""
+    """The offset within bounds: no correction if that is possible, whole milliseconds if those are."""
     if low <= 0 <= high:
         return 0
     wanted = (low + high) // 2 if high - low <= narrow else (low if low > 0 else high)

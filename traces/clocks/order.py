@@ -1,14 +1,14 @@
-"""The order of events of two processes: surely before, surely after, or cannot be told.
+"""The order of events of two processes: certainly before, certainly after, or not decidable.
 
-The bounds of causal pairs say how far the clock of each process may be from its reference after correction, to either
-side. An event of one is surely before one of another where its stamp is earlier by more than both together allow, or
-by more than the skew that is assumed, if that is less: few events bound a clock loosely, and that alone is no reason to
-doubt it. Where nothing bounds a clock to a side, the skew is what is left; or as much as the tightest of some causal
-pairs leaves open to the other side, if that is more: in steps, each twice the one before, since this bound changes a
-little with each hour of a recording. Of a clock that was seen to be off nothing is assumed.
+The bounds from causal pairs say how far the clock of each process may be from its reference after correction, to either
+side. An event of one process is certainly before one of another if its time stamp is earlier by more than both bounds
+together allow, or by more than the assumed skew, if that is less: a clock with few events has loose bounds, which alone
+is no reason to doubt it. If a clock has no bound on one side, the skew is used for that side, or the bound that the
+tightest of some causal pairs gives for the other side, if that is larger (in steps, each twice the one before, since
+this bound changes a little with each hour of a recording). For a clock that was seen to be off, nothing is assumed.
 
-Where no clock is off, two processes are apart by the greater of what is assumed of them: both their bounds together are
-at least as much where one of them is bounded to one side only, and else the skew decides.
+If no clock is off, the distance between two processes is the greater of the values assumed for them: both their bounds
+together are at least as much if one of them is bounded on one side only, and otherwise the skew decides.
 """
 
 from __future__ import annotations
@@ -23,31 +23,38 @@ from ..machine_code.compiled import part
 from .clocks import HELD_UP, UNBOUNDED, Clocks
 
 LOOSE = 1_000
-"""A clock that causal pairs leave more room than this is as good as not bounded, ms."""
+"""A clock to which causal pairs leave more room than this counts as unbounded, ms."""
 
 FEW = 4
-"""Where so many clocks are seen to be right for each that is off, it is that one, and says nothing of others."""
+"""If at least this many clocks are seen to be right for each one that is off, that one is an exception, and says
+nothing about the others.
+"""
 
 MANY = 10
-"""So many pairs are no chance: if they all leave much open to the one side, and nothing bounds the other, the clock is
-off as likely as not."""
+"""This many pairs are no coincidence: if they all leave much open on one side, and nothing bounds the other, the clock
+may well be off.
+"""
 
 SOME = 3
-"""From so many causal pairs on, it is the clock if all of them leave much open, and not what happened between them."""
+"""From this number of causal pairs on, the clock is the reason if all of them leave much open, and not what happened
+between them.
+"""
 
 ORDER = np.dtype([(name, np.int64) for name in ("reference", "slow", "fast", "assumed", "least")])
-"""Of a process: code of the clock it is held against, -1 for none; by how many ms its corrected clock may be behind
-that one, and ahead of it; how far it may be from others where nothing says, and how far at least."""
+"""For a process: code of its reference clock, -1 for none; by how many ms its corrected clock may be behind the
+reference, and ahead of it; the distance from others to assume if there is no bound, and the least distance to assume.
+"""
 
 
 @part
 def apart(order: Any, first: int, second: int) -> Any:
-    """By how many ms an event of ``second`` must be later than one of ``first`` so that it surely is, by their stamps.
+    """By how many ms an event of ``second`` must be later than one of ``first``, by their time stamps, to be certainly
+    later.
 
     Args:
-        order: ORDER by actor code, and one entry more, for processes that are not known.
-        first: actor code of who recorded the one, below 0 if that is not known.
-        second: of who recorded the other.
+        order: ORDER by actor code, with one more entry for processes that are not known.
+        first: actor code of the process that recorded the first; below 0 if it is not known.
+        second: of the process that recorded the other.
     """
     one, other = order[first], order[second]
     assumed = max(one.assumed, other.assumed)
@@ -57,9 +64,9 @@ def apart(order: Any, first: int, second: int) -> Any:
 
 
 def gaps(order: Any, first: Any, second: Any, *, bounded: Any = False) -> Any:
-    """:func:`apart` of columns of actor codes.
+    """:func:`apart` for columns of actor codes.
 
-    Where ``bounded``, only bounds to both sides count, and no skew: 0 where there are none.
+    With ``bounded``, only bounds on both sides count, and no skew: 0 if there are none.
     """
     one, other = order[first], order[second]
     known = (one["reference"] == other["reference"]) & (one["reference"] >= 0)
@@ -85,11 +92,11 @@ class _Row(NamedTuple):
 
 
 class Order:
-    """The question, for the processes of a check.
+    """The order of events, for the processes of a check.
 
     Attributes:
-        skew: how far clocks are taken to be apart that nothing bounds, and at least, ms; as much as some thread was
-            held up, where that is more.
+        skew: the assumed distance of clocks without bounds, and the least distance, ms; or as long as some thread was
+            delayed, if that is more.
 
     Args:
         clocks: of the recorders.
@@ -111,19 +118,20 @@ class Order:
         self._unseen = _Row(-1, UNBOUNDED, UNBOUNDED, skew, skew)
 
     def table(self, actors: Sequence[Actor]) -> Any:
-        """ORDER by actor code, and the entry of processes that are not known."""
+        """ORDER by actor code, with the entry for processes that are not known."""
         return np.array([*(self._rows.get(actor, self._unseen) for actor in actors), self._unknown], ORDER)
 
     def apart(self, first: Actor, second: Actor) -> int:
-        """As :func:`apart`."""
+        """Like :func:`apart`."""
         rows = self._rows.get(first, self._unseen), self._rows.get(second, self._unseen)
         return int(_apart(rows, 0, 1))
 
     def is_loose(self, actor: Actor) -> bool:
-        """Whether pairs leave so much open that no order with others is sure, where clocks were seen to be off.
+        """Whether pairs leave so much open that no order with others is certain, given that other clocks were seen to
+        be off.
 
-        What is assumed of clocks counts until others were corrected by more than that, which are not just a few, or
-        this one was corrected at all: it may be further off to the side that is open.
+        The assumed skew applies until the clocks of others, and not just of a few, were corrected by more than it, or
+        this clock was corrected at all: it may then be further off on the open side.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None or self.is_tight(actor):
@@ -131,10 +139,11 @@ class Order:
         return self._is_refuted or any(clock.ahead)
 
     def is_open(self, actor: Actor) -> bool:
-        """Whether nothing says how far it is off, to one side at least, so that it may be as far as clocks ever are.
+        """Whether nothing bounds how far it is off on at least one side, so that it may be as far off as clocks ever
+        are.
 
-        No pair compares the clock of a process with any other, as pairs do those of others; or many do, all of them to
-        one side, and none closely.
+        Either no pair compares the clock of this process with any other, while pairs compare those of other processes;
+        or many pairs do, all on one side, and none closely.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None:
@@ -145,20 +154,22 @@ class Order:
         return len(known) == 1 and clock.pairs >= MANY and known[0] > max(self.skew, LOOSE)
 
     def is_unsure(self, one: Actor, other: Actor) -> bool:
-        """Whether no order of two is sure: one is loose, or one is off, and it is not known that the other is not."""
+        """Whether the order of two is never certain: one is loose, or one is off and the other is not known to be
+        right.
+        """
         is_loose = self.is_loose(one) or self.is_loose(other)
         return is_loose or (
             (self.is_off(one) or self.is_off(other)) and not (self.is_tight(one) and self.is_tight(other))
         )
 
     def is_tight(self, actor: Actor) -> bool:
-        """Whether pairs bound its clock closely, to both sides."""
+        """Whether pairs bound its clock closely on both sides."""
         clock = self._clocks.clocks.get(actor)
         open_ = None if clock is None or not clock.pairs else clock.uncertainty
         return open_ is not None and open_ <= max(self.skew, LOOSE)
 
     def is_off(self, actor: Actor) -> bool:
-        """Whether its clock was corrected by more than is assumed of clocks."""
+        """Whether its clock was corrected by more than the assumed skew."""
         clock = self._clocks.clocks.get(actor)
         return clock is not None and max(map(abs, clock.ahead)) > 1000 * self.skew
 

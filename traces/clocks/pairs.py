@@ -1,12 +1,12 @@
-"""Causal pairs: events of which one surely came before the other, whatever their clocks say.
+"""Causal pairs: events of which one certainly came before the other, whatever their clocks say.
 
-Inside a recorder the order is certain. Between recorders it follows from causes: a message is stored before it is
-delivered, an offset is in a client's table before the broker stores it. This is the table of what is taken to be
-certain. What is only likely is not in it. A client stamps a commit when it was sent, which may be after the broker has
-stored it, so commits are held against the client's own table. What a claim says, as that an offset is stored after the
-messages below it are finished, is to be judged, not to be assumed. And copies of a message say nothing: one whose
-send-back fails is tried again at its client and counts on, so that two copies may have one count (SB-5), and one whose
-time is over is sent back while its listener runs (PQ-9).
+Within a recorder, the order is certain. Between recorders it follows from causes: a message is stored before it is
+delivered, an offset is in a client's table before the broker stores it. This table contains only what is considered
+certain, not what is merely likely. A client stamps a commit when it was sent, which may be after the broker has stored
+it, so commits are compared with the client's own table. Statements of claims, such as that an offset is stored only
+after the messages below it are finished, are to be judged, not assumed. And copies of a message imply nothing: if a
+send-back fails, the client tries the message again and counts on, so two copies may have the same count (SB-5); and a
+message that exceeds its time is sent back while its listener runs (PQ-9).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from ..format.kinds import Kind, Path, Result
 
 BY_CLIENT = frozenset({Path.FILE})
-"""On these ways a commit that names a client is told by it: it is in the client's own file (OF-10). What is sent to a
-broker that records anything is told by the broker."""
+"""On these paths, a commit that names a client was recorded by the client: it is in its own file (OF-10). A commit that
+is sent to a broker which records anything was recorded by the broker.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,17 @@ class EventPattern:
 class Pair:
     """The earliest event of ``before`` came before every event of ``after`` that has the same key and offset.
 
-    It says so only where all events of ``before`` with that key and offset are of one recorder, or of processes of one
-    client that ran one after another: else nobody knows which of them was the cause.
+    This holds only if all events of ``before`` with that key and offset are of one recorder, or of processes of one
+    client that ran one after another: otherwise nobody knows which of them was the cause.
 
     Attributes:
-        name: what it says, as it is told.
+        name: its statement, in words.
         before: the cause; with several patterns, any of them may have been it, and the first is the usual one.
-        after: what it caused.
-        key: fields that both have in common besides.
+        after: the effect.
+        key: further fields that both have in common.
         rules: where RocketMQ does so.
-        always: only where the usual cause is recorded, and nearly all of ``after`` have one: else the earliest that
-            was recorded need not be the first there was.
+        always: use the pair only if the usual cause is recorded, and nearly all events of ``after`` have one: otherwise
+            the earliest recorded cause need not be the first that there was.
     """
 
     name: str
@@ -60,10 +61,10 @@ class Pair:
 
 _OK = frozenset({Result.OK})
 
-# What a broker answers is in the table of the client that has asked, even the 0 of where nothing is stored (OF-22).
+# A broker's answer to a query is in the table of the client that sent it, even the 0 if nothing is stored (OF-22).
 _TOLD = EventPattern(Kind.OFFSET_QUERY, results=_OK)
 QUEUE = ("topic", "broker", "queue")
-"""Fields that tell one queue from others."""
+"""Fields that identify a queue."""
 
 PAIRS = (
     Pair(
@@ -82,4 +83,4 @@ PAIRS = (
         rules=("OF-1", "OF-5"),
     ),
 )
-"""All that is taken to be certain."""
+"""All pairs that are considered certain."""

@@ -1,8 +1,8 @@
-"""Strays: pairs about one queue that cannot be, while the other queues of the same two recorders agree.
+"""Strays: pairs about one queue that are impossible, while the other queues of the same two recorders agree.
 
-An offset that a client sends before it is in its own table is a defect of that client. Held against a clock it looks as
-if that was set; then what is asked for, which came first, could not be told of anything at that time. A clock that was
-set is seen by the other queues too: what they say just before or just after does no longer fit.
+A client that sends an offset before it is in its own table has a defect. Interpreted as evidence about clocks, it would
+look as if a clock had been set, and the defect itself could then not be reported for that time. A clock that was set
+also shows in the other queues: their pairs just before or just after no longer fit.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from .observed import Matched
 from .pairs import PAIRS
 
 NEAR = 10_000_000
-"""Other queues are asked so long before and after, µs."""
+"""How long before and after a pair the other queues are considered, µs."""
 
 BEYOND = 5_000
-"""Strays contradict them by more than this, µs: by more than clocks drift meanwhile. A thread that was held up
-contradicts them by more, too, but is no clock that was set either."""
+"""Strays contradict other queues by more than this, µs: by more than clocks drift meanwhile. A delayed thread may
+contradict them by more, too, but is not a clock that was set either.
+"""
 
 _MOST = 1_000
 _ALWAYS = np.array([pair.always for pair in PAIRS])
@@ -28,8 +29,8 @@ _COLUMNS = ("pair", "queue", "earlier", "later", "earlier_time", "later_time")
 
 
 def without_strays(matched: Matched) -> Matched:
-    """The pairs but those of queues with strays: pairs that ask for their cause always, and that pairs of other queues
-    the other way contradict both before and after.
+    """The pairs except those of queues with strays: stray pairs are of the sort that always require their cause, and
+    are contradicted, both before and after, by pairs of other queues in the opposite direction.
     """
     between = matched.later_time - matched.earlier_time
     keep = np.ones(len(between), bool)
@@ -44,15 +45,18 @@ def without_strays(matched: Matched) -> Matched:
         least = int(between[other].min())
         suspects = own[between[own] + least < -BEYOND]
         strays = [at for at in suspects[:_MOST].tolist() if _is_stray(matched, between, other, at)]
-        # Who sends one offset too early may send others a little too early, which no other queue would contradict.
+        # A client that sends one offset too early may send others slightly too early, which no other queue would
+        # contradict.
         keep[own[np.isin(matched.queue[own], matched.queue[strays])]] = False
     return replace(matched, **{name: getattr(matched, name)[keep] for name in _COLUMNS})
 
 
 def _is_stray(matched: Matched, between: Any, other: Any, at: int) -> bool:
-    """Whether pairs of other queues the other way contradict a pair both before and after it, by each of its clocks."""
+    """Whether pairs of other queues in the opposite direction contradict a pair both before and after it, by each of
+    its clocks.
+    """
     when, there = int(matched.earlier_time[at]), int(matched.later_time[at])
     against = other[(matched.queue[other] != matched.queue[at]) & (between[other] + between[at] < -BEYOND)]
-    # By both clocks: one that is set back tells the same time twice.
+    # By both clocks: one that is set back shows the same time twice.
     apart = (matched.later_time[against] - when, matched.earlier_time[against] - there)
     return all(((0 < way) & (way < NEAR)).any() for one in apart for way in (one, -one))

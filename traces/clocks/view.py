@@ -1,4 +1,4 @@
-"""A batch by its columns, as those who look for causal pairs read it."""
+"""A batch by its columns, as the search for causal pairs reads it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..format.schema import BY_NAME, origin_of
 from .pairs import BY_CLIENT, EventPattern
 
 IDENTITY = ("time", "micros", "kind", "path", "client", "incarnation", "broker")
-"""Columns that tell when an event was, and by whose clock."""
+"""Columns that say when an event was, and by whose clock."""
 
 _INCARNATIONS = 1 << 10
 
 _MAY_BE_ZERO = frozenset({"queue", "offset"})
-"""Fields whose 0 is a value, so that another number stands for one that is not known."""
+"""Fields in which 0 is a value, so that another number stands for "not known"."""
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
-"""What numbers are mixed with."""
+"""Odd constants with which numbers are mixed."""
 
 
 def words_of(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
-    """For each event the place of its word, and the words, the last of which is that of events without one."""
+    """For each event, the position of its word; and the words, the last of which is that of events without one."""
     if name not in batch.schema.names:
         return np.zeros(len(batch), np.int32), [""]
     column = batch.column(name)
@@ -38,7 +38,7 @@ def words_of(batch: pa.RecordBatch, name: str) -> tuple[Any, list[str]]:
 
 
 def whole_of(batch: pa.RecordBatch, name: str) -> Any:
-    """The whole numbers of a column; where one is not known, -1 of the fields of patterns, 0 of others."""
+    """The whole numbers of a column; a missing value is -1 for the fields of patterns, and 0 for others."""
     absent = -1 if name in _MAY_BE_ZERO else 0
     if name not in batch.schema.names:
         return np.full(len(batch), absent, np.int64)
@@ -72,9 +72,9 @@ class View:
 
     @cached_property
     def _by_kind(self) -> tuple[Any, list[tuple[str, int, int]]]:
-        """The places of all events, those of one kind after another, and for each kind from where to where."""
+        """The positions of all events, grouped by kind, and for each kind its range."""
         kind, words = self.words("kind")
-        # Words are few, and numbers of 16 bits are sorted in one go.
+        # There are few words, and 16-bit numbers are sorted in one pass.
         places = np.argsort(kind.astype(np.uint16) if len(words) < 1 << 16 else kind, kind="stable")
         ends = np.cumsum(np.bincount(kind, minlength=len(words))).tolist()
         return places, list(zip(words, [0, *ends], ends, strict=False))
@@ -92,30 +92,30 @@ class View:
         return self._wholes[name]
 
     def of_kinds(self, kinds: Collection[str]) -> Any:
-        """The places of events of these kinds, those of one kind in their order."""
+        """The positions of events of these kinds, those of each kind in their order."""
         places, ranges = self._by_kind
         parts = [places[begin:end] for word, begin, end in ranges if word in kinds]
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
     def places_of(self, pattern: EventPattern) -> Any:
-        """The places of events of a pattern that have an offset."""
+        """The positions of events of a pattern that have an offset."""
         places = self.of_kinds((pattern.kind,))
         if pattern.results:
             places = places[self.is_word("result", pattern.results)[places]]
         return places[self.whole("offset")[places] >= 0]
 
     def is_word(self, name: str, chosen: Collection[str]) -> Any:
-        """For each event whether its word is one of these."""
+        """For each event, whether its word is one of these."""
         at, words = self.words(name)
         return np.array([word in chosen for word in words])[at]
 
     def codes(self, name: str, code: Callable[[str], int]) -> Any:
-        """For each event the code of its word, -1 without one."""
+        """For each event, the code of its word; -1 without one."""
         at, words = self.words(name)
         return np.array([code(word) if word else -1 for word in words], np.int32)[at]
 
     def keys(self, fields: Sequence[str], places: Any) -> tuple[Any, Any]:
-        """One number for what these fields say of events at these places, and whether they say it."""
+        """One number for the values of these fields of events at these positions, and whether they have them."""
         key = np.full(len(places), 1, np.uint64)
         known = np.ones(len(places), bool)
         for name in fields:
@@ -135,8 +135,9 @@ class View:
         """By whose clock each event is.
 
         Returns:
-            For each event the code of its recorder, -1 where it names none; and for each commit that a broker stores
-            the code of that broker, -1 for others. Where that broker records anything, the commit is by its clock.
+            For each event, the code of its recorder, -1 if it names none; and for each commit that a broker stores, the
+            code of
+            that broker, -1 for others. If that broker records anything, the commit is by its clock.
         """
         by_client, by_broker = self._named(code)
         is_stored = self.is_word("kind", (Kind.COMMIT,)) & ~self.is_word("path", BY_CLIENT)
@@ -144,7 +145,7 @@ class View:
         return np.where(of_broker, by_broker, by_client), np.where(is_stored, by_broker, -1)
 
     def _named(self, code: Callable[[Actor], int]) -> tuple[Any, Any]:
-        """For each event the code of its client, and of its broker; -1 where it names none."""
+        """For each event, the code of its client and of its broker; -1 if it names none."""
         at, clients = self.words("client")
         incarnation = np.minimum(np.maximum(self.whole("incarnation"), 0), _INCARNATIONS - 1).astype(np.int64)
         most = int(incarnation.max()) + 1

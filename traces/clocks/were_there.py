@@ -1,7 +1,7 @@
-"""Causes that may have been there before they were seen: in what was not recorded of the client.
+"""Causes that may have existed before they were observed: in an unrecorded part of the client's run.
 
-A client may set an in-memory offset again that it has. So the first time that was recorded need not be the first there
-was, where the recording of a process begins in mid-run, or where another process of the client records none of them.
+A client may set an in-memory offset again that it already has. So the first recorded time need not be the first that
+there was, if the recording of a process begins in mid-run, or if another process of the client records none of them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ..encoding.names import Actor
 
 
 def set_before(before: Any) -> Any:
-    """Which causes may have been there where the recording of a queue begins with one of them.
+    """Which causes may have existed before, if the recording of a queue begins with one of them.
 
-    Its client had the queue already: it may set the offset again that it has, and was told of none that is less.
+    The client then had the queue already: it may set the offset again that it has, and received none that is less.
 
     Args:
         before: causes, rows of :mod:`.observed`.
@@ -32,11 +32,11 @@ def set_before(before: Any) -> Any:
 
 
 def may_be_of_another(before: Any, sides: Any, *, recorders: Mapping[Actor, int], whose: Any) -> Any:
-    """Which causes another process of the client may have been before, of which none of that pair was recorded.
+    """Which causes another process of the client may have produced before, if none of that pair was recorded for it.
 
     Args:
         before: causes, rows of :mod:`.observed`.
-        sides: all that was seen of the pairs.
+        sides: all observed sides of the pairs.
         recorders: code of each.
         whose: for each recorder a number, the same one for processes of a client that ran one after another.
     """

@@ -22,7 +22,7 @@ from .stored import UNIQUE_KEY, Stored
 
 TRACE, MESSAGES, SAMPLES, GAPS = "message-trace.jsonl", "messages.jsonl", "samples.jsonl", "gaps.jsonl"
 GROWING = (TRACE, MESSAGES, SAMPLES)
-"""Files of a folder to which lines are added; the gaps are written anew."""
+"""Files of a folder to which lines are appended; the gaps are rewritten each time."""
 
 RETRY, DEAD = "%RETRY%", "%DLQ%"
 
@@ -35,13 +35,13 @@ _TOPIC_AT = {"Pub": 4, "EndTransaction": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is to be collected. A folder goes on with the same only.
+    """What is to be collected. A folder can only be continued with the same values.
 
     Attributes:
         groups: consumer groups.
-        topics: of which messages are meant, besides those that the groups consume.
-        trace_topic: where clients send their message trace; empty to leave it out.
-        messages: whether it is read which messages the topics, the retry and the dead-letter topics hold.
+        topics: topics to collect, besides those that the groups consume.
+        trace_topic: the topic to which clients send their message trace; empty to leave it out.
+        messages: whether to read which messages the topics, the retry and the dead-letter topics hold.
     """
 
     groups: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Asked:
     messages: bool = False
 
     def as_told(self) -> dict[str, Any]:
-        """By the words of the options."""
+        """The values in the words of the options."""
         return {
             "--group": sorted(self.groups),
             "--topic": sorted(self.topics),
@@ -61,12 +61,12 @@ class Asked:
 
 @dataclass(kw_only=True)
 class Collected:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         written: lines that were added to each file.
-        left_out: what came and was not written, by what it is.
-        notes: what the user should know, such as a topic that is not there.
+        left_out: what was received and not written, by what it is.
+        notes: what the user should know, such as a topic that does not exist.
         unread: queues that were not read to their end, with the reason.
         lost: messages that were deleted before they were read.
         samples: how often groups were sampled.
@@ -84,13 +84,13 @@ class Collection:
     """One run that adds to a folder what is new.
 
     Args:
-        cluster: whom to ask.
+        cluster: the cluster to query.
         asked: what to collect.
         folder: where to write.
-        since: of a new folder: messages stored before are left out, ms. Any other goes on from where it ended.
+        since: for a new folder: messages stored before are left out, ms. An existing folder continues where it ended.
         until: messages stored then or later are left out, ms; None for no end.
-        limits: what may be read.
-        sampling: of groups.
+        limits: how much may be read.
+        sampling: the sampling of groups.
     """
 
     def __init__(
@@ -119,9 +119,9 @@ class Collection:
                 raise ClusterError(f"{folder.path}: its state is damaged; collect into another folder.") from None
 
     def run(self, *, watch: float, every: float, sleep: Callable[[float], None] = time.sleep) -> Collected:
-        """Read once, and on for some time.
+        """Read once, and then repeatedly for some time.
 
-        ``watch`` is for how long, 0 to read once, ``every`` from one sample to the next, s.
+        ``watch`` is the duration, 0 to read once; ``every`` is the period of samples, s.
 
         Raises:
             ClusterError: a server does not answer or refuses; what was read until then is saved.
@@ -178,7 +178,7 @@ class Collection:
         return groups, {topic: found for topic, found in queues.items() if found}, trace
 
     def _facts(self, brokers: Sequence[str]) -> Header:
-        """What the header of the files says of the cluster."""
+        """What the header of the files states about the cluster."""
         delays = {self._cluster.settings(broker).get("messageDelayLevel", "") for broker in brokers} - {""}
         releases = {self._cluster.release(broker) for broker in brokers} - {""}
         header = Header(delays=min(delays) if len(delays) == 1 else "")
@@ -220,7 +220,7 @@ class Collection:
             self.collected.written[TRACE] += 1
 
     def _is_wanted(self, fields: Sequence[str]) -> bool:
-        """Whether a record of the message trace is of a group or topic that was asked for; old ones do not tell."""
+        """Whether a record of the message trace is of a requested group or topic; old records do not say."""
         group, topic = _GROUP_AT.get(fields[0]), _TOPIC_AT.get(fields[0])
         if group is not None and self._asked.groups:
             return len(fields) <= group or fields[group] in self._asked.groups
@@ -239,7 +239,7 @@ class Collection:
             "attempt": message.attempt,
         }
         if queue.topic.startswith(RETRY):
-            event["kind"] = Kind.DELAY_DELIVER  # DL-8: retries wait in the schedule topic first
+            event["kind"] = Kind.DELAY_DELIVER  # DL-8: retries first wait in the schedule topic
         elif queue.topic.startswith(DEAD):
             event = {name: event[name] for name in ("time", "broker", "key", "msg_id", "attempt")}
             event |= {"kind": Kind.DEAD_LETTER, "group": queue.topic.removeprefix(DEAD)}
@@ -272,7 +272,7 @@ class Collection:
         return {name: {"mode": group.mode} for name, group in sorted(self._sampling.groups.items())}
 
     def _unread_gaps(self) -> list[Event]:
-        """What is lacking of the messages of topics, and of the message trace: clients may keep it back (TR-2)."""
+        """What is missing of the messages of topics, and of the message trace: clients may hold it back (TR-2)."""
         clock = self._sampling.clock()
         found = dict(self._reading.unread)
         found |= {

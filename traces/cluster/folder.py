@@ -1,8 +1,8 @@
-"""The folder that is written: files of lines that only grow, and where to go on, which are saved as one.
+"""The folder that is written: files of lines that only grow, and the position to continue from, saved atomically.
 
-What a file is worth is told by its length in ``_state.json``, which is replaced after the lines are on disk. Lines
-beyond it were being written when a run was killed: the next one cuts them off, and reads them again. Names that begin
-with ``_`` are no traces (:func:`~rocketproof.traces.io.open.open_trace`).
+The valid length of each file is in ``_state.json``, which is replaced once the lines are on disk. Lines beyond it were
+being written when a run was killed: the next run cuts them off, and reads them again. Files whose names begin with
+``_`` are not traces (:func:`~rocketproof.traces.io.open.open_trace`).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Folder:
     """A folder, held by one run at a time.
 
     Args:
-        path: is made if it is not there.
-        asked: what was asked for; a folder goes on with the same only.
-        files: names of the files that grow; no other file is ever touched, but those that are replaced.
+        path: the folder, which is made if it does not exist.
+        asked: what is collected; a folder can only be continued with the same values.
+        files: names of the files that grow; apart from replaced files, no other file is ever touched.
 
     Attributes:
-        kept: what the last save kept, None in a new folder.
+        kept: what the last save stored; None in a new folder.
         waiting: bytes that are not saved yet.
 
     Raises:
-        ClusterError: it holds something else, was made for something else, or another run holds it.
+        ClusterError: it contains something else, was made with other values, or is in use by another run.
         OSError: it cannot be written.
     """
 
@@ -85,20 +85,21 @@ class Folder:
         return bool(self._lengths.get(name) or self._new.get(name))
 
     def add(self, name: str, line: str) -> None:
-        """A further line of a file; it is written when all is saved."""
+        """A further line of a file; it is written at the next save."""
         self._new.setdefault(name, []).append(line + "\n")
         self.waiting += len(line) + 1
 
     def save(self, kept: Any, replaced: Mapping[str, str] | None = None) -> None:
-        """Write the lines, then where to go on.
+        """Write the lines, then the position to continue from.
 
         Args:
-            kept: what tells where to go on.
-            replaced: files that are written anew, with their texts. They come first: what they say must be true of the
-                last save too.
+            kept: the position to continue from.
+            replaced: files that are rewritten, with their texts. They are written first, so their content must also be
+                true
+                for the last save.
 
         Raises:
-            OSError: the disk is full, or the like; the files that grow are as at the last save.
+            OSError: the disk is full, or similar; the files that grow are as they were at the last save.
         """
         lengths = dict(self._lengths)
         try:
@@ -127,7 +128,7 @@ class Folder:
         beside.replace(self.path / name)
 
     def _cut(self) -> None:
-        """Take away what was not saved."""
+        """Cut off what was not saved."""
         for name in self._files:
             path, length = self.path / name, self._lengths.get(name, 0)
             if not path.exists():
@@ -144,5 +145,5 @@ class Folder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let another run have it. What was not saved is left out, and read again by the next run."""
+        """Release the folder for other runs. What was not saved is discarded, and read again by the next run."""
         self._lock.close()

@@ -1,9 +1,9 @@
-"""What a cluster may be asked: questions only. None of them stores, creates, commits or resets anything.
+"""The requests that a cluster may be sent: they only read. None of them stores, creates, commits or resets anything.
 
 Messages are pulled as the group ``TOOLS_CONSUMER``, which every broker has for its own tools
-(SubscriptionGroupManager), so that no group is made. Flags of a pull ask neither for a commit nor to be kept waiting
-(PullSysFlag). Groups of users are never pulled as: a broker of 5.x would hand out a reset that waits for them
-(ConsumerOffsetManager#queryThenEraseResetOffset).
+(SubscriptionGroupManager), so no group is created. The flags of a pull request neither a commit nor long polling
+(PullSysFlag). Messages are never pulled as a user's group: a 5.x broker would hand out a reset that is waiting for the
+group (ConsumerOffsetManager#queryThenEraseResetOffset).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ READ_ONLY = frozenset(
         _QUERY_TOPICS_BY_CONSUMER,
     }
 )
-"""All codes that are ever sent."""
+"""All request codes that are ever sent."""
 
 # Java ResponseCode.
 _BUSY = frozenset({2, 215})  # SYSTEM_BUSY, FLOW_CONTROL
@@ -59,7 +59,7 @@ NO_PERMISSION, TOPIC_NOT_EXIST = 16, 17
 PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY, PULL_OFFSET_MOVED, QUERY_NOT_FOUND = 19, 20, 21, 22
 CONSUMER_NOT_ONLINE = 206
 
-# ConsumeStats has objects for keys, which is no JSON.
+# ConsumeStats has objects as keys, which is not valid JSON.
 _TOPIC = re.compile(r'"topic":\s*("(?:[^"\\]|\\.)*")')
 _WITH_SUBSCRIPTION = 1 << 2
 _TRIES = 4
@@ -81,8 +81,8 @@ class Members:
 
     Attributes:
         clients: client id and address of each member.
-        subscriptions: of each topic what was told last, as ``topic=expression@version``.
-        topics: those that are subscribed.
+        subscriptions: for each topic the latest subscription, as ``topic=expression@version``.
+        topics: the subscribed topics.
         broadcasting: whether each member has offsets of its own.
     """
 
@@ -96,7 +96,7 @@ class Cluster:
     """The cluster behind some name servers.
 
     Args:
-        namesrv: addresses, ``host:port``; the first that answers is asked.
+        namesrv: addresses, ``host:port``; the first that answers is used.
         credentials: signs all requests, if given.
         tls: for all connections, if given.
         timeout: seconds for each part of an answer.
@@ -116,13 +116,13 @@ class Cluster:
         self._addresses: dict[str, str] = {}
 
     def close(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         for connection in self._open.values():
             connection.close()
         self._open.clear()
 
     def brokers(self) -> dict[str, str]:
-        """The brokers: name, and address of the master, or of the first slave where there is no master.
+        """The brokers: name, and address of the master, or of the first slave if there is no master.
 
         Raises:
             ClusterError: no name server answers, or it knows no broker.
@@ -150,13 +150,13 @@ class Cluster:
         )
 
     def settings(self, broker: str) -> dict[str, str]:
-        """A broker's settings; empty where they may not be asked for, as for most accounts under access control."""
+        """A broker's settings; empty if they may not be read, as for most accounts under access control."""
         answer = self._ask_broker(broker, GET_BROKER_CONFIG, {})
         lines = answer.body.decode(errors="replace").splitlines() if answer.code == SUCCESS else []
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
     def release(self, broker: str) -> str:
-        """A broker's release, such as 5.3.3; empty where it does not tell."""
+        """A broker's release, such as 5.3.3; empty if it does not report one."""
         answer = self._ask_broker(broker, _GET_BROKER_RUNTIME_INFO, {})
         if answer.code != SUCCESS:
             return ""
@@ -164,11 +164,11 @@ class Cluster:
         return told.removeprefix("V").replace("_", ".") if told.startswith("V") else ""
 
     def end(self, queue: Queue) -> int:
-        """The offset that the next message will have."""
+        """The offset that the next message will get."""
         return self._offset(queue, _GET_MAX_OFFSET, {})
 
     def begin(self, queue: Queue) -> int:
-        """The offset of the first message that is still there."""
+        """The offset of the first message that still exists."""
         return self._offset(queue, _GET_MIN_OFFSET, {})
 
     def offset_at(self, queue: Queue, when: int) -> int:
@@ -179,7 +179,7 @@ class Cluster:
         """Up to 32 messages of a queue from an offset on; the fields ``nextBeginOffset`` and ``minOffset`` say more.
 
         Raises:
-            ClusterError: it may not be read.
+            ClusterError: the queue may not be read.
         """
         fields = {
             "consumerGroup": READER,
@@ -226,9 +226,9 @@ class Cluster:
         )
 
     def topics_of(self, broker: str, group: str) -> list[str]:
-        """The topics of which a broker has stored offsets of a group; empty where it cannot tell."""
+        """The topics for which a broker has stored offsets of a group; empty if it cannot say."""
         answer = self._ask_broker(broker, _QUERY_TOPICS_BY_CONSUMER, {"group": group})
-        if answer.code == _NOT_SUPPORTED:  # by brokers of 4.x
+        if answer.code == _NOT_SUPPORTED:  # used by brokers of 4.x
             answer = self._ask_broker(broker, _GET_CONSUME_STATS, {"consumerGroup": group})
             return sorted({json.loads(name) for name in _TOPIC.findall(answer.body.decode(errors="replace"))})
         if answer.code != SUCCESS or not answer.body:
@@ -279,7 +279,7 @@ class Cluster:
             except BaseException as error:
                 if address in self._open:
                     self._open.pop(address).close()
-                # A connection that was idle may have been closed by the server; a new one tells.
+                # A connection that was idle may have been closed by the server; a new one shows whether it answers.
                 if fresh or not isinstance(error, OSError):
                     raise
                 continue

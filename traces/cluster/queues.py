@@ -1,4 +1,4 @@
-"""Messages of queues, read from where the last run ended to where the queues end now, within limits."""
+"""Messages of queues, read from where the last run ended to the present end of the queues, within limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .remoting import SUCCESS, ClusterError
 from .stored import Stored, messages_of
 
 _AGAIN = 3
-"""How often a broker may say that it is to be asked again at once, without having anything."""
+"""How often a broker may ask for an immediate retry without returning anything."""
 
 
 @dataclass(kw_only=True)
@@ -20,11 +20,11 @@ class Limits:
     """What one run may read at most, and what it has read.
 
     Attributes:
-        messages: at most so many.
-        size: at most so many bytes, as they came.
-        seconds: at most so long.
-        read: messages that were read.
-        received: bytes that came.
+        messages: maximum number of messages.
+        size: maximum number of bytes, as received.
+        seconds: maximum duration.
+        read: number of messages read.
+        received: number of bytes received.
     """
 
     messages: int
@@ -35,7 +35,7 @@ class Limits:
     _began: float = field(default_factory=time.monotonic)
 
     def reached(self) -> str:
-        """The limit that is reached, in words; empty if none is."""
+        """The limit that has been reached, in words; empty if none has."""
         if self.read >= self.messages:
             return f"{self.messages:,} messages"
         if self.received >= self.size:
@@ -50,10 +50,10 @@ class Reading:
     Attributes:
         since: messages stored before are left out, ms by the clocks of the brokers.
         until: messages stored then or later are left out; None for no end.
-        next: of each queue the offset to go on with.
-        last: of each queue when the last message that was read was stored, ms.
-        lost: of each queue how many messages its broker had deleted before they were read.
-        unread: queues that a limit, or the cluster, kept from being read to their end, with the reason.
+        next: for each queue, the offset to continue at.
+        last: for each queue, when the last message read was stored, ms.
+        lost: for each queue, how many messages its broker had deleted before they were read.
+        unread: queues that could not be read to their end because of a limit, or the cluster, with the reason.
     """
 
     since: int
@@ -71,14 +71,14 @@ class Reading:
         take: Callable[[Queue, Stored], None],
         after: Callable[[], None],
     ) -> None:
-        """Read all queues in turns, so that a limit leaves out the latest of each and not all of some.
+        """Read all queues in turns, so that a limit cuts off the latest messages of each queue, not whole queues.
 
         Args:
-            cluster: where they are.
-            queues: those to read.
-            limits: what may be read.
-            take: is given each message of the window.
-            after: is called after each answer, when all that came has been taken.
+            cluster: the cluster to read from.
+            queues: the queues to read.
+            limits: how much may be read.
+            take: called with each message of the window.
+            after: called after each answer, once all its messages have been taken.
 
         Raises:
             ClusterError: a broker does not answer, or refuses.
@@ -148,7 +148,7 @@ class Reading:
         return False
 
     def kept(self) -> dict[str, Any]:
-        """How far queues were read, as JSON takes it."""
+        """How far queues were read, as a JSON value."""
         rows = [
             [queue.topic, queue.broker, queue.id, offset, self.last.get(queue), self.lost.get(queue, 0)]
             for queue, offset in sorted(self.next.items())
@@ -156,7 +156,7 @@ class Reading:
         return {"since": self.since, "queues": rows}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Take up what was kept.
+        """Restore the state from such a value.
 
         Raises:
             KeyError, TypeError, ValueError: it is damaged.

@@ -1,8 +1,8 @@
-"""RocketMQ's remoting protocol, as much of it as asking takes: frames, signatures, TLS.
+"""The part of RocketMQ's remoting protocol that requests need: frames, signatures, TLS.
 
 A frame is its length (4 bytes), the length of the header with its form in the highest byte (4 bytes; form 0 is JSON,
-form 1 RocketMQ's own), the header and the body; Java RemotingCommand#encode. A request is signed over the values of
-its fields in the order of their names, and its body (AclUtils#combineRequestContent).
+form 1 RocketMQ's own), the header and the body; Java RemotingCommand#encode. A request is signed over the values of its
+fields in the order of their names, and its body (AclUtils#combineRequestContent).
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ SUCCESS = 0
 _LONGEST = 64 * 1024 * 1024
 _JSON, _BINARY = 0, 1
 _RESPONSE = 1
-"""The bit of ``flag`` that an answer has (RemotingCommand#RPC_TYPE)."""
+"""The bit of ``flag`` that is set in an answer (RemotingCommand#RPC_TYPE)."""
 
 
 class ClusterError(TraceError):
-    """A cluster cannot be read as asked: nobody listens, no permission, no such topic. The message says what to do."""
+    """A cluster cannot be read as requested: no server listens, no permission, no such topic. The message says what to
+    do.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """Who asks, where a cluster has access control.
+    """The account for a cluster with access control.
 
     Attributes:
         access_key: name of the account.
-        secret_key: never shown, nor sent: requests are signed with it.
-        token: security token, empty where there is none.
+        secret_key: never shown or sent: requests are signed with it.
+        token: security token; empty if there is none.
     """
 
     access_key: str
@@ -58,12 +60,12 @@ class Credentials:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a server answers.
+    """A server's answer.
 
     Attributes:
         code: 0 is success (Java ResponseCode).
-        remark: what it says about another code.
-        fields: of its header.
+        remark: its explanation of another code.
+        fields: the fields of its header.
         body: the rest, mostly JSON.
     """
 
@@ -73,10 +75,10 @@ class Answer:
     body: bytes = b""
 
     def json(self) -> Any:
-        """The body as JSON; fastjson writes numbers and objects as keys, which JSON does not know.
+        """The body as JSON; fastjson writes numbers and objects as keys, which JSON does not allow.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not JSON.
         """
         return fastjson.loads(self.body.decode())
 
@@ -91,7 +93,7 @@ class Connection:
         timeout: seconds for each of connecting, sending and each part of an answer.
 
     Raises:
-        OSError: nobody listens, or the time is over.
+        OSError: no server listens, or the time is over.
     """
 
     def __init__(
@@ -119,7 +121,7 @@ class Connection:
         ``code`` is one of Java's RequestCode, with the fields of its header.
 
         Raises:
-            OSError: the connection ended, the time is over, or what comes is no answer.
+            OSError: the connection was closed, the time is over, or the received data is no answer.
         """
         self._asked += 1
         given = dict(fields or {})
@@ -142,11 +144,11 @@ class Connection:
                 opaque, flag, answer = decoded(self._exactly(length))
             except (ValueError, KeyError, TypeError, struct.error):
                 raise OSError(f"{self.address} does not speak RocketMQ's protocol") from None
-            if flag & _RESPONSE and opaque == self._asked:  # a server may have requests of its own
+            if flag & _RESPONSE and opaque == self._asked:  # a server may send requests of its own
                 return answer
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -166,10 +168,10 @@ class Connection:
 
 
 def ask(address: str, code: int, fields: Mapping[str, str] | None = None, *, timeout: float = 3.0) -> Answer:
-    """Ask a server one thing, on a connection of its own.
+    """Send a server one request, on a connection of its own.
 
     Raises:
-        OSError: as of :meth:`Connection.ask`.
+        OSError: as for :meth:`Connection.ask`.
     """
     with Connection(address, timeout=timeout) as connection:
         return connection.ask(code, fields)
@@ -179,7 +181,7 @@ def decoded(frame: bytes) -> tuple[int, int, Answer]:
     """The number of the request, the flags and the content of a frame without its length.
 
     Raises:
-        ValueError, KeyError, TypeError, struct.error: it is none.
+        ValueError, KeyError, TypeError, struct.error: it is no frame.
     """
     (word,) = struct.unpack_from(">I", frame)
     layout, end = word >> 24, 4 + (word & 0xFFFFFF)

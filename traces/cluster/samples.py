@@ -1,7 +1,7 @@
-"""What brokers tell of groups again and again: stored offsets, members, routes; events where something has changed.
+"""What brokers report about groups, polled repeatedly: stored offsets, members, routes; an event for each change.
 
-A sample is no recording: what happened between two of them and was undone again is in none. So the time from the first
-sample to the last one is a gap for each group and broker.
+A sample is no recording: anything that happened between two samples and was undone again is missing. The time from the
+first sample to the last is therefore a gap for each group and broker.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def now() -> int:
 
 @dataclass(kw_only=True)
 class Sampling:
-    """What was told last, to tell what has changed.
+    """The last reported values, to find out what has changed.
 
     Attributes:
-        clock: tells the time, ms.
-        told: of each thing that was asked, what was told last, as JSON; by the name of the thing.
-        spans: of each group and broker, as ``group@broker``, the times of the first and the last sample.
-        groups: what is known of groups.
+        clock: returns the time, ms.
+        told: the last reported value of each item, as JSON; by the name of the item.
+        spans: for each group and broker, as ``group@broker``, the times of the first and the last sample.
+        groups: what is known about groups.
     """
 
     clock: Callable[[], int] = now
@@ -41,7 +41,9 @@ class Sampling:
     groups: dict[str, Group] = field(default_factory=dict)
 
     def topics(self, cluster: Cluster, brokers: Sequence[str], group: str) -> list[str]:
-        """The topics of a group: what its members subscribe, and what it has offsets of; without retry topics."""
+        """The topics of a group: those that its members subscribe to, and those for which it has offsets; without retry
+        topics.
+        """
         found: set[str] = set()
         for broker in brokers:
             members = cluster.members(broker, group)
@@ -52,9 +54,9 @@ class Sampling:
     def sample(
         self, cluster: Cluster, groups: Mapping[str, Sequence[str]], queues: Mapping[str, Sequence[Queue]]
     ) -> list[Event]:
-        """Ask once; returns events for all that differs from the last time.
+        """Query once; returns events for everything that has changed since the last time.
 
-        ``groups`` has the topics of each group, retry topics among them; ``queues`` those of each topic.
+        ``groups`` has the topics of each group, including retry topics; ``queues`` those of each topic.
 
         Raises:
             ClusterError: a broker does not answer, or refuses.
@@ -63,7 +65,7 @@ class Sampling:
         try:
             return self._sample(cluster, groups, queues)
         except BaseException:
-            self.told = before  # what was told and is not returned has to be told again
+            self.told = before  # what is recorded as reported but not returned must be reported again
             raise
 
     def _sample(
@@ -102,7 +104,7 @@ class Sampling:
 
     def _offset(self, group: str, queue: Queue, offset: int | None) -> list[Event]:
         name = f"offset {group} {queue.topic} {queue.broker} {queue.id}"
-        # A broker of 4.x answers 0 where nothing is stored: only after another value it is one.
+        # A broker of 4.x answers 0 if nothing is stored: 0 counts as a value only after another value.
         if offset is None or (offset == 0 and name not in self.told):
             return []
         event = {"kind": Kind.COMMIT, "group": group, "topic": queue.topic, "broker": queue.broker, "queue": queue.id}
@@ -131,12 +133,12 @@ class Sampling:
         ]
 
     def kept(self) -> dict[str, Any]:
-        """What was told last, as JSON takes it."""
+        """The last reported values, as a JSON value."""
         groups = {name: group.mode for name, group in self.groups.items()}
         return {"told": self.told, "spans": self.spans, "modes": groups}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Take up what was kept."""
+        """Restore the state from such a value."""
         self.told, self.spans = dict(kept["told"]), dict(kept["spans"])
         self.groups = {name: Group(mode=mode) for name, mode in kept["modes"].items()}
 

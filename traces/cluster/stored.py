@@ -1,4 +1,4 @@
-"""A message as a broker stores it, and as the answer to a pull holds it: Java MessageDecoder#decode."""
+"""A message as a broker stores it, and as the answer to a pull contains it: Java MessageDecoder#decode."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pyarrow as pa
 UNIQUE_KEY = "UNIQ_KEY"
 
 _MAGIC = {-626843481: 1, -626843477: 2}
-"""MessageVersion: what a message begins with, and how many bytes tell the length of its topic."""
+"""MessageVersion: the bytes with which a message begins, and how many bytes encode the length of its topic."""
 
 _COMPRESSED, _BORN_V6, _STORED_V6 = 1, 1 << 4, 1 << 5
 _LZ4, _ZSTD = 1, 2
 _LARGEST = 64 * 1024 * 1024
-"""A body beyond this is no body: RocketMQ's own limit is 4 MiB."""
+"""A larger body is invalid: RocketMQ's own limit is 4 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Stored:
         born_host: address and port of the client that sent it, as Java writes it: ``/10.0.0.5:43210``.
         msg_id: its offset message id, EN-13.
         attempt: ``reconsumeTimes``.
-        properties: as sent, and as brokers add them.
+        properties: those that were sent, and those that brokers add.
         packed: its body as stored.
         flags: MessageSysFlag.
     """
@@ -49,10 +49,10 @@ class Stored:
     flags: int
 
     def body(self) -> bytes:
-        """Its body, unpacked.
+        """Its body, decompressed.
 
         Raises:
-            ValueError: it cannot be unpacked, or is larger than any message may be.
+            ValueError: it cannot be decompressed, or is larger than any message may be.
         """
         if not self.flags & _COMPRESSED:
             return self.packed
@@ -76,7 +76,7 @@ def messages_of(data: bytes) -> Iterator[Stored]:
     """The messages in the answer to a pull.
 
     Raises:
-        ValueError: it breaks off, or holds something else.
+        ValueError: it breaks off, or contains something else.
     """
     at = 0
     try:

@@ -1,7 +1,7 @@
-"""Along a group: which steps of the model show what was recorded of its members, and of what each gave itself.
+"""Following a group: which steps of the model correspond to what was recorded of its members, and of their shares.
 
 The machine is ``assignment``, with the processes, the queues and the strategy of the recording, from the start of the
-first of them. A pass shows which members and how many queues it saw, and which queues it took of them.
+first of them. A pass shows which members and how many queues it saw, and which of the queues it took.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
 MOST_EVENTS = 160
-"""Events that are followed; of more none: a run from the middle of a group's life would be another one."""
+"""Maximum number of events; if there are more, none is followed: a run from the middle of a group's life would
+differ.
+"""
 
 BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
-"""Strategies that go by places in sorted lists; the answers of others depend on names, which the machine has not."""
+"""Strategies that work with positions in sorted lists; the answers of others depend on names, which the machine does
+not have.
+"""
 
 MOST_NAMED = 4
-"""Queues that are named one by one."""
+"""Maximum number of queues that are named one by one."""
 
 _BY_BROKERS = frozenset({Kind.MEMBERS, Kind.BROKER_START})
 _CHANGES = frozenset({"heartbeat", "expire_member", "channel_closed", "unregister"})
@@ -36,15 +40,15 @@ _QUIET = _CHANGES | {"refresh_route", "add_queue", "unsubscribe", "truncate"}
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """What was recorded of a group on one topic.
+    """What was recorded about a group on one topic.
 
     Attributes:
         group, topic: which.
         events: what its members and the brokers did, in order.
-        subscribed: number of a heartbeat → the expression on the topic that it tells; None where it does not name it.
+        subscribed: number of a heartbeat → its expression for the topic; None if it does not name the topic.
         actors: process → its number here, in the order of client ids (RB-6).
-        queues: of the topic, sorted.
-        brokers: those that have told of members or of themselves.
+        queues: queues of the topic, sorted.
+        brokers: brokers that recorded something about members or about themselves.
         strategies: names, by process.
     """
 
@@ -58,7 +62,7 @@ class Members:
     strategies: Mapping[Actor, str]
 
     def constants(self) -> dict[str, int | str]:
-        """The configuration of ``assignment`` that has them."""
+        """The configuration of ``assignment`` for this group."""
         kinds = Counter(event.kind for event in self.events)
         counts = [len(event.queues) for event in self.events if event.queues]
         usual = Counter(self.strategies.values()).most_common(1)[0][0] if self.strategies else BY_COUNT[0]
@@ -79,12 +83,12 @@ class Members:
         return possible(roomy_assignment, constants)
 
     def restarts(self) -> list[Event]:
-        """The starts of brokers when members had something to do with them already."""
+        """The broker starts that came after members had already dealt with the broker."""
         first = next((event.number for event in self.events if event.actor is not None), 0)
         return [event for event in self.events if event.kind is Kind.BROKER_START and event.number > first]
 
     def _told_last(self) -> Mapping[Actor | None, str | None]:
-        """What each process has said last of the topic."""
+        """What each process announced last about the topic."""
         told = [event for event in self.events if event.number in self.subscribed]
         return {event.actor: self.subscribed[event.number] for event in told}
 
@@ -92,14 +96,14 @@ class Members:
 def members(
     events: Sequence[Event], subscriptions: Mapping[int, Mapping[str, str]], *, group: str, topic: str, until: int
 ) -> Members | None:
-    """What was recorded of a group on a topic; None where the machine has no room for it, or not its strategy.
+    """What was recorded about a group on a topic; None if the machine is too small for it, or lacks its strategy.
 
     Args:
-        events: of the processes of the group, and of brokers, without what says nothing new.
-        subscriptions: number of a heartbeat → what it says is consumed: topic → expression.
-        group: which group.
-        topic: which topic; an empty one is that which is divided most often.
-        until: time of what is wrong, ms.
+        events: events of the processes of the group, and of brokers, without those that say nothing new.
+        subscriptions: number of a heartbeat → its subscriptions: topic → expression.
+        group: the group.
+        topic: the topic; if empty, the one that is divided most often.
+        until: time of the finding, ms.
     """
     past = [event for event in events if event.time <= until and event.group in (None, "", group)]
     passes = [event for event in past if event.kind is Kind.REBALANCE]
@@ -136,7 +140,7 @@ def members(
 
 
 def expressions(subscriptions: Sequence[str] | None) -> dict[str, str]:
-    """Topic → expression of what a heartbeat tells, each as ``topic=expression@version``."""
+    """Topic → expression, from the subscriptions of a heartbeat, each as ``topic=expression@version``."""
     told = (text.partition("=") for text in subscriptions or ())
     return {topic: (rest.rpartition("@")[0] or rest) for topic, _, rest in told}
 
@@ -148,7 +152,7 @@ def _tells(event: Event) -> bool:
 
 
 class AlongGroup(Following):
-    """Following the members of a group through ``assignment``."""
+    """Follows the members of a group through ``assignment``."""
 
     KINDS = frozenset(
         {Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ROUTE, *CLIENT_ENDS, *_BY_BROKERS}
@@ -163,11 +167,11 @@ class AlongGroup(Following):
         self._started = {event.actor for event in found.events if event.kind is Kind.CLIENT_START}
 
     def configuration(self) -> Configuration:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         return roomy_assignment.configure(**self._constants)
 
     def names(self) -> list[str]:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         names = [name for name in self._found.queues if name]
         queues = [f"q{number} is {name}" for number, name in enumerate(names)]
         if len(names) > MOST_NAMED:
@@ -175,12 +179,12 @@ class AlongGroup(Following):
         return [*processes(self._found.actors), *queues]
 
     def unrecorded(self, event: Event) -> frozenset[str]:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         names = _QUIET if len(self._started) == len(self._found.actors) else _QUIET | {"start"}
         return names | {"stop"} if event.kind in (Kind.UNREGISTER, Kind.CLIENT_STOP) else names
 
     def may_come_later(self, event: Event) -> bool:
-        """A heartbeat is told when it is sent, and counts when a broker has it."""
+        """A heartbeat is recorded when it is sent, and takes effect when a broker receives it."""
         return event.kind is Kind.HEARTBEAT and not self._differs(event)
 
     def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
@@ -208,12 +212,14 @@ class AlongGroup(Following):
             yield self.own({"rebalance_pass"}, c=c), lambda s, p: p is not None and self._divided(s, me, event)
 
     def _answered(self, event: Event) -> bool:
-        """Whether the pass is told with all that it saw and took."""
+        """Whether everything that the pass saw and took is recorded."""
         told = event.members is not None and event.queues is not None and event.assigned is not None
         return told and event.result not in FAILURES | {Result.ERROR}
 
     def _divided(self, s: StateTuple, c: str, event: Event) -> bool:
-        """RB-4, RB-6, RB-30: whether a client saw these members and queues, and has taken what it gave itself."""
+        """RB-4, RB-6, RB-30: whether a client saw these members and queues, and has taken the queues that it gave
+        itself.
+        """
         queues, taken = self._found.queues, set(event.assigned or ())
         seen = self.get(s, "view_route", c) or len(queues)
         return (
@@ -230,7 +236,7 @@ class AlongGroup(Following):
         return any(self.get(s, "members", b, c) for b in self._brokers)
 
     def _differs(self, event: Event) -> bool:
-        """EN-2: whether a heartbeat tells another expression than one of another process: the machine has one."""
+        """EN-2: whether a heartbeat has another expression than one of another process: the machine has only one."""
         told = self._found.subscribed.get(event.number)
         if told is None:
             return False

@@ -1,4 +1,4 @@
-"""Along a queue: which steps of the model show what was recorded of a queue, and what such a state looks like."""
+"""Following a queue: which steps of the model correspond to its recorded events, and what such a state looks like."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _STEPS: Mapping[Kind, frozenset[str]] = {
         Kind.CLIENT_CRASH: "die",
     }.items()
 }
-"""Kind → the actions that it records; the other kinds of an excerpt show nothing of a state."""
+"""Kind → the actions that it records; the other kinds of an excerpt show nothing about a state."""
 
 _OF_ONE_MESSAGE = frozenset({Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.REMOVED})
 _FAIL = frozenset({"fail", "orphan_listener_fails", "suspend", "say_rollback"})
 
 
 class AlongQueue(Following):
-    """Following an excerpt of a queue through ``consumption``."""
+    """Follows an excerpt of a queue through ``consumption``."""
 
     def __init__(self, excerpt: Excerpt) -> None:
         super().__init__(excerpt.events)
@@ -56,21 +56,21 @@ class AlongQueue(Following):
         self._batched = int(excerpt.constants()["batch"]) > 1
 
     def configuration(self) -> Configuration:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         return consumption.configure(**self._excerpt.constants())
 
     def names(self) -> list[str]:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         clients = processes(self._excerpt.actors)
         messages = [f"m{number} is offset {offset}" for number, offset in enumerate(self._excerpt.messages)]
         return [*clients, *messages, f"q0 is {self._excerpt.stream.place}"]
 
     def may_come_later(self, event: Event) -> bool:
-        """The machine may take the step with that in which the message leaves the window."""
+        """The machine may take the step together with the one in which the message leaves the window."""
         return event.kind is Kind.SEND_BACK or (event.kind is Kind.RESULT and event.result in SUCCESSES)
 
     def unrecorded(self, event: Event) -> frozenset[str]:
-        """As :class:`Following` says; a stop is recorded as a whole."""
+        """See :class:`Following`; a stop is recorded as a whole."""
         return _UNRECORDED | _SHUTTING_DOWN if stops(event) else _UNRECORDED
 
     def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
@@ -117,7 +117,7 @@ class AlongQueue(Following):
         return self._of(state, "next_offset", c) == end
 
     def _with_outcome(self, steps: Iterable[Instance], good: bool) -> list[Instance]:
-        """Of the steps that end a call those that end it well, or those that do not."""
+        """Of the steps that end a call, those that end it well, or those that do not."""
         return [
             one
             for one in steps
@@ -125,11 +125,11 @@ class AlongQueue(Following):
         ]
 
     def _returned(self, state: StateTuple, before: StateTuple, c: int | None) -> bool:
-        """Whether some listener of a client runs no more."""
+        """Whether some listener of a client is no longer running."""
         return self._running(state, c) < self._running(before, c)
 
     def _running(self, state: StateTuple, c: int | None) -> int:
-        """How many messages listeners of a client have, whose result is not known."""
+        """How many messages the listeners of a client have without a known result."""
         if self._of(state, "result", c) > 0:
             return 0
         messages = range(len(self._excerpt.messages))
@@ -143,5 +143,5 @@ class AlongQueue(Following):
         return state[of_queue] if of_queue is not None else self._of(state, "file", c)
 
     def _of(self, state: StateTuple, name: str, c: int | None, m: int | None = None) -> int:
-        """A variable of a client, and a message."""
+        """A variable of a client and a message."""
         return self.get(state, name, f"c{c}", "q0", f"m{m}")

@@ -1,9 +1,10 @@
-"""Along retries: which steps of the model show what was recorded of one message, from its failure to the dead letter.
+"""Following retries: which steps of the model correspond to the events of one message, from its failure to the dead
+letter.
 
-A message may be tried 16 times, a configuration that can be stepped through has four tries. So the last deliveries are
-followed: counts, the maximum and the levels are lowered by the count of the first of them, which changes no decision of
-the broker (SB-14, DL-2). The model has no clock; a delay that has not passed by the times of the recording has not
-passed in it.
+A message may be tried 16 times, but a configuration that can be stepped through has only four tries. Therefore only the
+last deliveries are followed: counts, the maximum and the levels are reduced by the count of the first of them, which
+changes no decision of the broker (SB-14, DL-2). The model has no clock: a delay counts as over once it is over by the
+times of the recording.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
 MOST_DELIVERIES = 4
-"""Deliveries of a message that are followed: as many as the counts of the machine allow."""
+"""Maximum number of deliveries of a message that are followed: as many as the counts of the machine allow."""
 
 MOST_PROCESSES = 3
-"""Processes that had the message; where more had it, fewer deliveries are followed."""
+"""Maximum number of processes that had the message; if there were more, fewer deliveries are followed."""
 
 MOST_LEVEL = 6
-"""The highest level that the fourth delivery leads to, where no listener asks for another one."""
+"""The highest level to which the fourth delivery leads, if no listener requests another one."""
 
 SLACK = 1_000
 """How far clocks may be apart before a delivery counts as too early, ms."""
@@ -53,16 +54,16 @@ _BAD = frozenset({"fail", "orphan_listener_fails", "overdue_fails"})
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """What was recorded of a message and its retries.
+    """What was recorded about a message and its retries.
 
     Attributes:
-        key: what the message is called.
+        key: the name of the message.
         events: its last deliveries and what became of them, in their order.
         actors: process → its number here.
         first: count of the first delivery that is followed.
         maximum: ``maxReconsumeTimes``.
         table: the delay levels of the broker.
-        release: of RocketMQ.
+        release: release of RocketMQ.
     """
 
     key: str
@@ -75,24 +76,24 @@ class Chain:
 
     @property
     def asked(self) -> int:
-        """The delay level that the listener asks for; 0 leaves it to the broker."""
+        """The delay level that the listener requests; 0 leaves it to the broker."""
         levels = [event.level for event in self.events if event.kind is Kind.SEND_BACK and event.path is Path.REQUEST]
         return next((level for level in levels if level), 0)
 
     @property
     def levels(self) -> int:
-        """How many levels the table of the configuration has."""
+        """Number of levels in the table of the configuration."""
         left = self.table.levels if self.asked > 0 else max(self.table.levels - self.first, 1)
         return min(left, max(MOST_LEVEL, self.asked))
 
     def level(self, recorded: int | None) -> int | None:
-        """The level that a recorded one is in the configuration; None where it cannot be compared."""
+        """The level of the configuration that corresponds to a recorded one; None if there is none."""
         if recorded is None or (self.first and self.asked):
             return None
         return recorded - (0 if self.asked else self.table.levels - max(self.table.levels - self.first, 1))
 
     def constants(self) -> dict[str, int | str]:
-        """The configuration of ``consumption``: what went wrong in the chain may go wrong as often in it."""
+        """The configuration of ``consumption``: faults that happened in the chain may happen as often in it."""
         kinds = [event.kind for event in self.events]
         answers = [(event.path, event.result) for event in self.events if event.kind is Kind.SEND_BACK]
         refused = answers.count((Path.REQUEST, Result.FAILED))
@@ -134,16 +135,16 @@ class Chain:
 def chain(
     events: Sequence[Event], key: str, *, until: int, group: Group, table: DelayTable, release: str
 ) -> Chain | None:
-    """What was recorded of a message in one group; None where it was never delivered, is with too many processes, or
-    its application has sent it back, which no client of the model does.
+    """What was recorded about a message in one group; None if it was never delivered, too many processes had it, or its
+    application has sent it back, which no client of the model does.
 
     Args:
-        events: of the message, and ends of the processes that had it.
-        key: what the message is called.
-        until: time of what is wrong with it, ms.
-        group: what is known of the group.
+        events: events of the message, and ends of the processes that had it.
+        key: the name of the message.
+        until: time of the finding, ms.
+        group: what is known about the group.
         table: the delay levels.
-        release: of RocketMQ.
+        release: release of RocketMQ.
     """
     told = [event for event in events if event.time <= until and event.kind in _TOLD and not _of_producer(event)]
     deliveries = [event for event in told if event.kind is Kind.DELIVER]
@@ -171,13 +172,13 @@ def chain(
 
 
 def _of_producer(event: Event) -> bool:
-    """Whether it is about the delay that the producer of a message has asked for."""
+    """Whether it is about the delay that the producer of a message requested."""
     scheduled = event.kind in (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
     return scheduled and event.topic is not None and not event.topic.startswith((_RETRIES, _DEAD_LETTERS))
 
 
 class AlongRetries(Following):
-    """Following a message and its retries through ``consumption``."""
+    """Follows a message and its retries through ``consumption``."""
 
     def __init__(self, found: Chain) -> None:
         super().__init__(found.events)
@@ -187,7 +188,7 @@ class AlongRetries(Following):
         self._messages = [f"m{number}" for number in range(int(self._constants["messages"]))]
         moved = any(event.kind is Kind.DELAY_DELIVER for event in found.events)
         self._quiet = frozenset({"take", "drop", "pull", "ripen", *(() if moved else ("deliver",))})
-        # How many of its kind there were up to an event, by its number.
+        # How many events of its kind there were up to an event, by its number.
         self._nth: dict[int, int] = {}
         counts = {"stored": 0, "sent": 0, "delivered": 0}
         waiting = 0
@@ -204,11 +205,11 @@ class AlongRetries(Following):
                 self._nth[event.number] = counts["delivered"]
 
     def configuration(self) -> Configuration:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         return consumption.configure(**self._constants)
 
     def names(self) -> list[str]:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         count = self._chain.first
         message = (
             f"m0 of q0 is {self._chain.key}{f' at count {count}, from which counts are told here' if count else ''}"
@@ -216,7 +217,7 @@ class AlongRetries(Following):
         return [*processes(self._chain.actors), message, "q1 is the retry queue of its group"]
 
     def unrecorded(self, event: Event) -> frozenset[str]:
-        """As :class:`Following` says."""
+        """See :class:`Following`."""
         return self._quiet | {"stop", "unregister"} if event.kind is Kind.CLIENT_STOP else self._quiet
 
     def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
@@ -253,7 +254,7 @@ class AlongRetries(Following):
             yield self.own(ends, c=c), lambda s, p: self.get(s, "life", f"c{c}") == Life.GONE
 
     def _sent_back(self, event: Event, c: int) -> Iterator[tuple[list[Instance], Shows]]:
-        """SB-4, CC-12: what a request or its fallback has led to, when its answer is known."""
+        """SB-4, CC-12: what a request or its fallback has led to, once its answer is known."""
         if event.result is Result.OK:
             count = self._nth[event.number]
 
@@ -265,20 +266,20 @@ class AlongRetries(Following):
             yield self.own({"send_back_fails_twice"}, c=c), lambda s, p: p is not None
 
     def _sent_after(self, event: Event) -> bool:
-        """SB-8: whether the fallback was tried once more, and came through."""
+        """SB-8: whether the fallback was tried once more, and succeeded."""
         later = [one for one in self.events if one.number > event.number and one.actor == event.actor]
         following = next((one for one in later if one.kind in (Kind.SEND_BACK, Kind.DELIVER)), None)
         return following is not None and following.kind is Kind.SEND_BACK and following.path is Path.FALLBACK
 
     def _queues(self, event: Event) -> tuple[str, ...]:
-        """Where the message of a delivery may be: a retry with which the chain begins is the message of q0 here."""
+        """Where the message of a delivery may be: if the chain begins with a retry, that is the message of q0 here."""
         first = self.events[0]
         if event is first or not _is_retry(event):
             return ("q0",)
         return ("q0", "q1") if _is_retry(first) and event.attempt == first.attempt else ("q1",)
 
     def _due(self, event: Event) -> int:
-        """When the retry that is delivered was due at the earliest, as far as that was recorded; 0 if it was not."""
+        """The earliest due time of the retry that is delivered, if it was recorded; otherwise 0."""
         before = [one for one in self.events if one.number < event.number and one.attempt is not None]
         stored = [one.due for one in before if one.kind is Kind.DELAY_STORE and one.attempt == event.attempt]
         known = [due for due in stored if due is not None]
@@ -288,7 +289,7 @@ class AlongRetries(Following):
         return min(failed, default=0) + (int(self._chain.table.retry_delay(event.attempt - 1)) if failed else 0)
 
     def _begun(self, s: StateTuple, p: StateTuple, c: str, q: str, event: Event) -> bool:
-        """Whether a listener of a client got a message with the count of an event."""
+        """Whether a listener of a client got a message with the count in an event."""
         return any(
             self.get(s, "stage", c, q, m) == Stage.RUNNING != self.get(p, "stage", c, q, m)
             and (event.attempt is None or self._times(s, c, q, m) == event.attempt - self._chain.first)
@@ -296,7 +297,7 @@ class AlongRetries(Following):
         )
 
     def _times(self, s: StateTuple, c: str, q: str, m: str) -> int:
-        """SB-6: the stored count, and the failed send-backs since."""
+        """SB-6: the stored count plus the failed send-backs since."""
         stored = self.get(s, "times", f"k{self.get(s, 'content', m)}") if q == "q1" else 0
         return stored + self.get(s, "failed_send_backs", c, q, m)
 
@@ -323,7 +324,7 @@ class AlongRetries(Following):
         return sum(self.get(s, "place", k) == Place.DELIVERED and self.get(s, "level", k) > 0 for k in self._copies)
 
     def _is(self, s: StateTuple, k: str, event: Event) -> bool:
-        """SB-14, DL-2: whether a copy is what the broker has stored."""
+        """SB-14, DL-2: whether a copy is the one that the broker has stored."""
         level = self._chain.level(event.level)
         return (
             self.get(s, "place", k) != Place.NONE

@@ -1,9 +1,9 @@
-"""Alongside: a run of the model that goes along with a few events of a recording, one after the other.
+"""Alongside: a run of the model that matches a few events of a recording, one after the other.
 
-Each event shows something of a state: that a client owns the queue, that a listener has a message, which offset is
-stored. A run goes along as long as some step of the kind that was recorded leads to a state that shows it; between two
-events may be steps that nobody records. All runs that go along are kept until an event tells them apart. What is
-followed is a queue (``along_queue``), a message with its retries (``along_retries``) or a group (``along_group``).
+Each event shows something about a state: that a client owns the queue, that a listener has a message, which offset is
+stored. A run matches as long as some step of the recorded kind leads to a state that shows it; between two events there
+may be steps that nobody records. All matching runs are kept until an event distinguishes them. What is followed is a
+queue (``along_queue``), a message with its retries (``along_retries``) or a group (``along_group``).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ...properties.property import Property
 from .events import Actor, Event
 
 MOST_STATES = 20_000
-"""States that are looked at for one event."""
+"""Maximum number of states that are tried for one event."""
 
 MOST_RUNS = 200
-"""Runs that are kept side by side; of more the shortest."""
+"""Maximum number of runs that are kept; if there are more, the shortest are."""
 
 Shows: TypeAlias = Callable[[StateTuple, StateTuple | None], bool]
-"""Whether a state shows what an event says; with the state before the step, or None if no step is taken."""
+"""Whether a state shows what an event says; called with the state before the step, or None if no step is taken."""
 
 
 class Following(ABC):
@@ -34,8 +34,8 @@ class Following(ABC):
 
     Attributes:
         events: what was recorded, in its order.
-        machine: the configuration that goes along; set by :func:`alongside`.
-        cell: label of a variable → its place in a state.
+        machine: the configuration in which runs are searched; set by :func:`alongside`.
+        cell: label of a variable → its position in a state.
     """
 
     machine: PlainMachine
@@ -58,7 +58,7 @@ class Following(ABC):
 
     @abstractmethod
     def unrecorded(self, event: Event) -> Collection[str]:
-        """The actions that may happen before an event and that no event shows."""
+        """The actions that may happen before an event, and that no event shows."""
 
     @abstractmethod
     def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
@@ -69,7 +69,7 @@ class Following(ABC):
         return False
 
     def own(self, names: Collection[str], **arguments: int | None) -> list[Instance]:
-        """The steps of these names, with these arguments where they have them; None is any."""
+        """The steps with these names and, if they have arguments, with these; None matches any."""
         asked = {name: value for name, value in arguments.items() if value is not None}
         return [
             one
@@ -79,7 +79,9 @@ class Following(ABC):
         ]
 
     def get(self, state: StateTuple, name: str, *index: str) -> int:
-        """A variable, such as ``owns`` with ``c0`` and ``q0``, of as much of an index as it has; 0 if there is none."""
+        """A variable, such as ``owns`` with ``c0`` and ``q0``, with as many of these indices as it has; 0 if there is
+        none.
+        """
         for length in range(len(index), -1, -1):
             place = self.cell.get(f"{name}[{', '.join(index[:length])}]" if length else name)
             if place is not None:
@@ -89,11 +91,11 @@ class Following(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Accompanied:
-    """An event, and how far the run has come when it has happened.
+    """An event, and the length of the run once it has happened.
 
     Attributes:
-        event: as it was recorded.
-        steps: how many steps the run has taken by then; None where no run of the model goes along any more.
+        event: the recorded event.
+        steps: number of steps of the run by then; None if no run of the model matches any more.
     """
 
     event: Event
@@ -102,11 +104,11 @@ class Accompanied:
 
 @dataclass(frozen=True, kw_only=True)
 class Alongside:
-    """A run that goes along with a part of a recording.
+    """A run that matches a part of a recording.
 
     Attributes:
         steps: labels of the steps of the run.
-        events: each with how far the run has come.
+        events: each with the length of the run after it.
     """
 
     steps: tuple[str, ...]
@@ -114,13 +116,13 @@ class Alongside:
 
     @property
     def stopped_by(self) -> Event | None:
-        """The first event that no run of the model goes along with; None if all of them are."""
+        """The first event that no run of the model matches; None if all of them are matched."""
         return next((one.event for one in self.events if one.steps is None), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Node:
-    """A state, with the step that led to it, and how far the run was after each event so far."""
+    """A state, with the step that led to it, and the length of the run after each event so far."""
 
     state: StateTuple
     before: _Node | None
@@ -136,9 +138,9 @@ class _Node:
 
 
 def alongside(following: Following, *, wanted: Property | None = None) -> Alongside:
-    """The run that goes along with most of the events.
+    """The run that matches the most events.
 
-    Of several runs one is taken that violates ``wanted``, a property of states.
+    Of several runs, one is chosen that violates ``wanted``, a property of states.
 
     Raises:
         ConfigurationError: the model has no such configuration.
@@ -164,13 +166,13 @@ def alongside(following: Following, *, wanted: Property | None = None) -> Alongs
 
 
 def processes(actors: Mapping[Actor, int]) -> list[str]:
-    """Which client of the model is which process."""
+    """Which client of the model stands for which process."""
     found = sorted(actors.items(), key=lambda item: item[1])
     return [f"c{number} is {name}{f'#{count}' if count else ''}" for (name, count), number in found]
 
 
 def possible(machine: Machine, constants: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Constants that a machine takes: each at most as high as it may be."""
+    """Constants that a machine accepts: each limited to its maximum."""
 
     def within(name: str, value: int | str) -> int | str:
         high = machine.constants[name].high
@@ -180,7 +182,7 @@ def possible(machine: Machine, constants: Mapping[str, int | str]) -> dict[str, 
 
 
 def _best(machine: PlainMachine, nodes: Sequence[_Node], wanted: Property | None) -> _Node:
-    """The shortest run that violates what is wanted to be violated, else the shortest."""
+    """The shortest run that violates the given property, otherwise the shortest run."""
 
     def rank(node: _Node) -> tuple[bool, int]:
         violates = wanted is not None and any(not machine.holds(wanted.id, each.state) for each in node.path())
@@ -190,7 +192,7 @@ def _best(machine: PlainMachine, nodes: Sequence[_Node], wanted: Property | None
 
 
 def _after(following: Following, event: Event, before: Sequence[_Node]) -> list[_Node]:
-    """The runs that go along with an event; none if the model does not."""
+    """The runs that match an event; none if the model does not allow it."""
     kept = list(before)
     for own, shows in following.goals(event):
         found = _reach(following, event, own, shows, kept)
@@ -203,7 +205,7 @@ def _after(following: Following, event: Event, before: Sequence[_Node]) -> list[
 def _reach(
     following: Following, event: Event, own: Sequence[Instance], shows: Shows, before: Sequence[_Node]
 ) -> list[_Node]:
-    """Breadth first through what nobody records, then the step that was recorded, if one is needed."""
+    """Breadth-first through steps that nobody records, then the step that was recorded, if one is needed."""
     machine = following.machine
     quiet = following.own(following.unrecorded(event))
     seen = {node.state for node in before}

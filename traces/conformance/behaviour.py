@@ -1,7 +1,7 @@
-"""A behaviour of the machine of one queue: its present state, what that says, and the steps that lead on.
+"""A behaviour of the machine of one queue: its present state, what that implies, and the steps that lead on.
 
-Offsets of a recording begin anywhere, those of the machine at 0; :meth:`Behaviour.at` and :meth:`Behaviour.told` lead
-from one to the other.
+Offsets of a recording begin anywhere, those of the machine at 0; :meth:`Behaviour.at` and :meth:`Behaviour.told`
+convert between them.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _OF_BATCHES = frozenset(
 
 
 _OF_PULLS = frozenset({"send_pull", "answer_found", "answer_nothing", "nothing_new", "answered_with_error"})
-"""Actions and texts that ask of a window where it begins and ends, and of no other message that it holds."""
+"""Actions and texts that read only where a window begins and ends, and no other message that it holds."""
 
 _SHOWN = frozenset({"memory", "committed", "file"})
-"""Variables of offsets that clients have in memory, and that are stored."""
+"""Variables for offsets that clients have in memory, and for stored ones."""
 
 _STAGES, _ORPHANS = tuple(Stage), tuple(Orphan)
 
@@ -50,7 +50,7 @@ class Impossible(Exception):
 
 
 class ImpossibleAlone(Impossible):
-    """It does not follow from what the same process did before, whatever others do, and by whatever clock."""
+    """The event does not follow from what the same process did before, whatever others do, and by whatever clock."""
 
 
 class Behaviour:
@@ -60,9 +60,9 @@ class Behaviour:
         direct: the machine, in its present state.
         now: the time up to which it is known, ms.
         sides: the processes, by number in the machine.
-        store: what the stores of offsets have had.
-        count: how many offsets the machine has.
-        batches: the messages of the largest call, by process.
+        store: the offsets that the stores have had.
+        count: number of offsets in the machine.
+        batches: number of messages in the largest call, by process.
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, machines: Machines, *, slack: int) -> None:
@@ -89,7 +89,7 @@ class Behaviour:
     # --- the state ----------------------------------------------------------------------------------------------
 
     def get(self, name: str, *index: int) -> int:
-        """A variable of the machine; of a switched off one 0."""
+        """A variable of the machine; 0 for one that is switched off."""
         values = self.direct.values.get(name)
         return 0 if values is None else int(values.at(index))
 
@@ -115,27 +115,27 @@ class Behaviour:
         return self.direct.get("file", c, texts.Q) if self.broadcasting else self.direct.get("committed", texts.Q)
 
     def was_stored(self, c: int, offset: int, since: int | None = None) -> bool:
-        """Whether the store has this offset, or had it at ``since`` or later; by default now."""
+        """Whether the store has this offset, or had it at ``since`` or later; by default, whether it has it now."""
         return self.store.may_tell(self.place_of_store(c), offset, self.now if since is None else since)
 
     def stage(self, c: int, m: int) -> Stage:
-        """Where the window of ``c`` has a message."""
+        """The stage of a message in the window of ``c``."""
         stage: int = self.direct.values["stage"][c, texts.Q, m]
         return _STAGES[stage]
 
     def orphan(self, c: int, m: int) -> Orphan:
-        """What goes on about a message in a dropped window of ``c``."""
+        """What is still happening to a message in a dropped window of ``c``."""
         return _ORPHANS[self.get("orphan", c, texts.Q, m)]
 
     def ask(self, text: Callable[..., Any], **arguments: Any) -> Any:
-        """What a text says of the state."""
+        """The value that a text computes from the state."""
         self._look(text.__name__, arguments)
         return self.direct.ask(text, **arguments)
 
     # --- offsets --------------------------------------------------------------------------------------------------
 
     def at(self, offset: int | None) -> int:
-        """An offset of the trace as the machine has it."""
+        """An offset of the trace as an offset of the machine."""
         if offset is None:
             raise Impossible("the event does not say its offset")
         if not 0 <= offset - self._low <= self.count:
@@ -143,17 +143,17 @@ class Behaviour:
         return offset - self._low
 
     def told(self, offset: int) -> str:
-        """An offset of the machine as the trace has it."""
+        """An offset of the machine as an offset of the trace."""
         return "none" if offset == NO_OFFSET else str(offset + self._low)
 
     def clamped(self, offset: int | None) -> int | None:
-        """As :meth:`at`, of an end of the log, which may be beyond all offsets that occur."""
+        """Like :meth:`at`, for an end of the log, which may be beyond all offsets that occur."""
         return None if offset is None else min(max(offset - self._low, 0), self.count)
 
     # --- steps --------------------------------------------------------------------------------------------------
 
     def may(self, name: str, *, varied: Mapping[str, int] | None = None, **arguments: int) -> bool:
-        """Take an action if the machine allows it, else change nothing."""
+        """Take an action if the machine allows it; otherwise change nothing."""
         action = self.direct.actions.get(name)
         if action is None:
             return False
@@ -178,7 +178,7 @@ class Behaviour:
         self._stepped()
 
     def allows(self, name: str, arguments: Mapping[str, int]) -> bool:
-        """Whether the machine allows an action with all of its arguments."""
+        """Whether the machine allows an action with all these arguments."""
         self._look(name, arguments)
         return self.direct.enabled(name, **arguments)
 
@@ -187,7 +187,7 @@ class Behaviour:
             self.noted()
 
     def noted(self) -> None:
-        """The state is another one: what it shows of in-memory and stored offsets is noted."""
+        """To be called after a change of the state: records its in-memory and stored offsets."""
         for c, side in enumerate(self.sides):
             value = self.memory(c)
             if value != side.memory:
@@ -198,18 +198,18 @@ class Behaviour:
             self.store.note(place, self.stored_offset(place), self.now)
 
     def put_in(self, c: int, offsets: Iterable[int]) -> None:
-        """The window of ``c`` may hold these messages."""
+        """The window of ``c`` may now hold these messages."""
         self.sides[c].live.update(offsets)
 
     def leaves(self, c: int, m: int) -> None:
-        """A message is in no window of ``c`` any more, unless something still goes on about it."""
+        """A message is no longer in any window of ``c``, unless something is still happening to it."""
         if m < self.count and self.stage(c, m) is Stage.ABSENT and self.orphan(c, m) is Orphan.NONE:
             self.sides[c].live.discard(m)
 
-    # --- what a step looks at ---------------------------------------------------------------------------------------
+    # --- what a step reads ----------------------------------------------------------------------------------------
 
     def taken(self, c: int) -> list[int]:
-        """What an orderly worker of ``c`` has taken: the first messages of its window."""
+        """The messages that an orderly worker of ``c`` has taken: the first ones of its window."""
         return list(itertools.takewhile(lambda m: self.stage(c, m) is Stage.RUNNING, self._held(c)))
 
     def _held(self, c: int) -> Iterator[int]:
@@ -217,11 +217,12 @@ class Behaviour:
         return (m for m in self.sides[c].live if self.stage(c, m) is not Stage.ABSENT)
 
     def _look(self, name: str, arguments: Mapping[str, Any], pulled: int = 1) -> None:
-        """Let texts look at the messages only that a step can concern, which saves most of the time.
+        """Restrict texts to the messages that a step can concern, which saves most of the time.
 
-        These are what the windows hold and what may come next. A step with one message is about its task; what else it
-        asks of the window is the low-water mark, for which the smallest offset stands. A pull is about what comes. A
-        step of an orderly worker is about what it has taken and what it takes next.
+        These are the messages in windows and those that may come next. A step with one message is about its task;
+        otherwise it only needs the low-water mark of the window, which depends on the smallest offset. A pull is about
+        the messages that come. A step of an orderly worker is about the messages that it has taken, and those that it
+        takes next.
         """
         c, m = arguments.get("c"), arguments.get("m")
         if c is not None and m is not None:

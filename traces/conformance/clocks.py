@@ -1,4 +1,6 @@
-"""Clocks: a trace is followed by times that causes do not contradict, and what has no sure order is no mismatch."""
+"""Clocks: a trace is followed with times that causes do not contradict; a mismatch between events without certain order
+is ignored.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,18 @@ _OF_OTHERS = frozenset({Kind.COMMIT, Kind.RESET, Kind.LOCK, Kind.UNLOCK, Kind.ST
 
 @dataclass(frozen=True, kw_only=True)
 class Recorders:
-    """Whose clock the time of an event is, and how far it may be from others.
+    """By whose clock the time of an event is, and how far that clock may be from others.
 
     Attributes:
-        order: of the recorders.
-        brokers: those that record, by name.
+        order: the order of events of the recorders.
+        brokers: brokers that record, by name.
     """
 
     order: Order
     brokers: frozenset[str]
 
     def of(self, event: Event) -> Actor | None:
-        """Who recorded an event; None where that is not known."""
+        """The recorder of an event; None if it is not known."""
         by_broker = event.actor is None or event.kind in OF_BROKERS
         by_broker |= event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers
         if by_broker:
@@ -39,9 +41,10 @@ class Recorders:
         return Actor(*event.actor) if event.actor is not None else None
 
     def unsure(self, event: Event, stream: Stream, slack: int) -> str:
-        """A recorder with an event whose order with this one cannot be told and may matter; empty if there is none.
+        """A recorder with an event whose order relative to this one is not certain and may matter; empty if there is
+        none.
 
-        What recorders are apart for sure, and ``slack``, ms, is no doubt: it is allowed for.
+        Certain distances between recorders, and ``slack``, ms, are no doubt: they are allowed for.
         """
         own = self.of(event)
         if own is None:
@@ -63,11 +66,11 @@ class Recorders:
 
 
 def in_time(trace: Trace, *, slack: int) -> Recorders:
-    """Have a trace give times as causes ask for them, and tell what is left open.
+    """Make a trace return causally consistent times, and determine what remains open.
 
     Args:
-        trace: which is read once for it, unless its clocks are known.
-        slack: how far clocks are taken to be apart that nothing bounds, ms.
+        trace: the trace, which is read once for this unless its clocks are known.
+        slack: assumed distance of clocks without bounds, ms.
     """
     if trace.clocks is None:
         clocks = _measured(trace)

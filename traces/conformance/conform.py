@@ -20,19 +20,19 @@ from .unseen import Unseen, calls_missing
 from .workers import side_by_side
 
 SLACK = 50
-"""How far records of different threads and processes may be apart from what they tell, ms."""
+"""How far records of different threads and processes may be apart from what they record, ms."""
 
 PARTS_OF_A_JOB = 8
-"""Into so many parts queues are sorted for each process, since some take longer than others."""
+"""Number of parts into which queues are sorted for each process, since some take longer than others."""
 
 
 def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
-    """Follow every queue of a trace through the model, and hold what concerns several queues against its rules.
+    """Follow every queue of a trace through the model, and check what concerns several queues against its rules.
 
     Args:
         trace: what was recorded.
-        slack: how far records of different threads and processes may be apart from what they tell, ms.
-        jobs: how many processes follow queues side by side.
+        slack: how far records of different threads and processes may be apart from what they record, ms.
+        jobs: number of processes that follow queues side by side.
 
     Raises:
         TraceError: there are no events.
@@ -53,7 +53,7 @@ def conform(trace: Trace, *, slack: int = SLACK, jobs: int = 1) -> Conformance:
 
 
 def unseen_of(trace: Trace, found: SortedOut, recorders: Recorders) -> Unseen:
-    """What is missing of a trace that was read to its end."""
+    """What is missing in a trace that was read to its end."""
     holes = holes_of(trace.problems, trace.sources)
     calls = calls_missing(found.around, holes, end=found.end, complete=trace.header.complete)
     return Unseen(holes=holes, strangers=found.strangers, recorders=recorders, calls=calls)

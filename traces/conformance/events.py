@@ -1,4 +1,4 @@
-"""Events as conformance follows them: Python objects, made of the rows of a batch."""
+"""Events as conformance uses them: Python objects, made from the rows of a batch."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PATHS = {str(word): word for word in Path}
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """One event; its members are the columns of the schema, None where a value is not told.
+    """One event; its attributes are the columns of the schema, None if a value is not recorded.
 
     Attributes:
-        number: its place among all events, in the order of the trace.
-        kind, result, path: its words; NONE where they are not told, or not known to this version.
-        actor: the process that acts; None where a broker does.
+        number: its position among all events, in the order of the trace.
+        kind, result, path: its words; NONE if they are not recorded, or not known to this version.
+        actor: the process that acts; None if it is a broker.
         outcome: what became of it: ``followed``, or why it was passed over.
-        place, place_of_all: its places among the events of its window, and among those of its process.
+        place, place_of_all: its positions among the events of its window, and among those of its process.
     """
 
     number: int
@@ -71,11 +71,11 @@ class Event:
     place_of_all: int = -1
 
     def follow(self) -> None:
-        """It was followed, in some stream at least."""
+        """Record that it was followed, in at least one stream."""
         self.outcome = FOLLOWED
 
     def pass_over(self, why: str) -> None:
-        """It was not followed here; where it was followed elsewhere that counts."""
+        """Record that it was not followed here; if it was followed elsewhere, that counts."""
         self.outcome = self.outcome or why
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ class Event:
 
 
 def event_of(number: int, told: Mapping[str, Any]) -> Event:
-    """One event of what is told of it, by the columns of the schema; its kind must be known."""
+    """An event from its recorded fields, by the columns of the schema; its kind must be known."""
     client, incarnation = told.get("client"), told.get("incarnation")
     values: dict[str, Any] = {name: told.get(name) for name in COLUMNS}
     values |= {
@@ -102,7 +102,7 @@ def event_of(number: int, told: Mapping[str, Any]) -> Event:
 
 
 COLUMNS = tuple(item.name for item in fields(Event) if item.name in BY_NAME)
-"""Columns of the schema that are read, in the order of the members of :class:`Event`."""
+"""Columns of the schema that are read, in the order of the attributes of :class:`Event`."""
 
 
 def events_of(table: pa.Table | pa.RecordBatch) -> list[Event]:

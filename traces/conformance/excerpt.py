@@ -1,8 +1,8 @@
-"""Excerpts: of the recording of a queue what a finding is about, as a small configuration of the model has it.
+"""Excerpts: the part of a queue's recording that a finding is about, reduced to a small configuration of the model.
 
-A recorded queue has thousands of messages, a configuration that can be stepped through a few. So a few are chosen, with
-the processes that had to do with them, and every other offset stands for the place between the chosen ones where it is:
-this keeps their order, and with it low-water marks, commits and where windows begin.
+A recorded queue has thousands of messages, a configuration that can be stepped through only a few. A few messages are
+therefore chosen, with the processes that handled them, and every other offset is mapped to its position between the
+chosen ones: this preserves their order, and with it low-water marks, commits and where windows begin.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .streams import Place, Stream, Surroundings, streams_of
 MOST_MESSAGES = 3
 MOST_PROCESSES = 3
 MOST_EVENTS = 80
-"""Events of an excerpt; of more the last ones."""
+"""Maximum number of events in an excerpt; if there are more, the last ones are used."""
 
 MOST_RECORDED = 200_000
-"""Events of a queue of which an excerpt is made."""
+"""Maximum number of events of a queue from which an excerpt is made."""
 
 _OF_MESSAGES = frozenset({Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.SEND_BACK, Kind.EXPIRE, Kind.DISCARDED})
 _OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.PULL_RESULT, Kind.COMMIT, Kind.LOCK, Kind.UNLOCK})
@@ -38,10 +38,10 @@ class Excerpt:
     """A part of the recording of a queue.
 
     Attributes:
-        stream: all of it.
+        stream: the whole recording of the queue.
         messages: the chosen offsets, in their order.
         actors: process → its number here.
-        events: what was recorded of them, in its order.
+        events: the events about them, in their order.
     """
 
     stream: Stream
@@ -50,13 +50,14 @@ class Excerpt:
     events: tuple[Event, ...]
 
     def place(self, offset: int) -> int:
-        """How many of the chosen messages are before an offset."""
+        """Number of chosen messages before an offset."""
         return bisect.bisect_left(self.messages, offset)
 
     def constants(self) -> dict[str, int | str]:
-        """The configuration of ``consumption`` that has them: mode, listener, release and processes of the recording.
+        """The configuration of ``consumption`` for the excerpt: mode, listener, release and processes of the
+        recording.
 
-        What went wrong in the excerpt may go wrong as often in the configuration.
+        Faults that happened in the excerpt may happen as often in the configuration.
         """
         stream, group = self.stream, self.stream.group
         clustering, orderly = group.mode == "clustering", group.listener == "orderly"
@@ -115,7 +116,7 @@ def recorded(trace: Trace, positions: Collection[Place]) -> Mapping[Place, Strea
 
 
 def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) -> Excerpt | None:
-    """What was recorded of a finding, or None where no message or no process of the queue has to do with it.
+    """What was recorded about a finding; None if it concerns no message or no process of the queue.
 
     Args:
         stream: the recording of its queue.
@@ -136,7 +137,7 @@ def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) ->
 
 
 def _relevant(found: Excerpt, events: Sequence[Event], shown: int) -> list[Event]:
-    """The events without pulls that bring none of the messages, and commits of what is stored already."""
+    """The events without pulls that bring none of the messages, and without commits of what is stored already."""
     kept = []
     stored: dict[Actor | None, int] = {}
     for event in events:
@@ -156,7 +157,7 @@ def _relevant(found: Excerpt, events: Sequence[Event], shown: int) -> list[Event
 
 
 def _messages(past: Sequence[Event], row: Mapping[str, int], named: Collection[Actor]) -> tuple[int, ...]:
-    """The messages that a finding is about; of a finding about a queue those that were delivered meanwhile."""
+    """The messages that a finding is about; for a finding about a queue, those that were delivered in its time."""
     if row["offset"] >= 0:
         found = [row["offset"], max(row["until"] - 1, row["offset"])]
     else:
@@ -170,7 +171,7 @@ def _messages(past: Sequence[Event], row: Mapping[str, int], named: Collection[A
 def _processes(
     past: Sequence[Event], messages: Collection[int], row: Mapping[str, int], named: Collection[Actor]
 ) -> list[Actor]:
-    """The processes that had to do with it, by first appearance; of many those that were named, and the last ones."""
+    """The processes involved, by first appearance; if there are many, those that were named, and the last ones."""
     had = [event for event in past if event.kind in _OF_MESSAGES and event.offset in messages]
     had += [event for event in past if event.kind is Kind.COMMIT and event.time == row["time"]]
     found = dict.fromkeys([*named, *(event.actor for event in reversed(had) if event.actor is not None)])
@@ -180,7 +181,7 @@ def _processes(
 
 
 def _window_of(actor: Actor, past: Sequence[Event], messages: Collection[int], row: Mapping[str, int]) -> int | None:
-    """Where the window of a process begins in which it first has to do with the messages, as a number of an event."""
+    """Where the window begins in which a process first handles the messages, as the number of an event."""
     own = [event for event in past if event.actor == actor]
     about = [event for event in own if event.kind in _OF_MESSAGES and event.offset in messages]
     until = about[0].number if about else next((e.number for e in own if e.time >= row["since"]), own[-1].number)
@@ -197,5 +198,5 @@ def _concerns(event: Event, messages: Collection[int], actors: Collection[Actor]
 
 
 def stops(event: Event) -> bool:
-    """Whether it is part of a shutdown in order."""
+    """Whether the event is part of an orderly shutdown."""
     return event.kind is Kind.CLIENT_STOP or event.path is Path.SHUTDOWN

@@ -1,7 +1,8 @@
-"""Following: one queue's events, step by step through the machine.
+"""Following: the events of one queue, step by step through the machine.
 
-An event is one action or more, or it shows something of the state that the machine must agree with. What threads do
-between two records shows later or not at all; where that leaves a choice, later events of the same window decide it.
+An event corresponds to one or more actions, or it shows something about the state with which the machine must agree.
+What threads do between two records shows later, or not at all; if this leaves a choice, later events of the same window
+decide it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .windows import UNTOLD, Window
 from .words import describe, enabled
 
 MOST_MISMATCHES = 1_000
-"""Mismatches of one queue that are kept; all are counted."""
+"""Maximum number of mismatches of one queue that are kept; all are counted."""
 
 _BEGIN = frozenset(
     {
@@ -39,26 +40,26 @@ _BEGIN = frozenset(
         Kind.UNREGISTER,
     }
 )
-"""Kinds that are looked at though a process has no known window."""
+"""Kinds that are processed even if a process has no known window."""
 
 
 class Follower(Behaviour):
     """The behaviour that the events of one queue show.
 
     Attributes:
-        stream: what is followed.
-        slack: how far the records of different threads may be apart from what they tell, ms.
-        mismatches: what the machine did not allow; of many the first ones.
-        mismatch_count: how often it did not.
-        doubtful: how often something that was not recorded may explain it.
-        gaps: windows of which events are missing.
-        assumed: what had to be assumed because nothing recorded tells it, the first of it; empty if nothing had to be.
+        stream: the events to follow.
+        slack: how far the records of different threads may be apart from what they record, ms.
+        mismatches: events that the machine did not allow; if there are many, the first ones.
+        mismatch_count: number of mismatches.
+        doubtful: number of mismatches that something unrecorded may explain.
+        gaps: number of windows with missing events.
+        assumed: the first thing that had to be assumed because nothing recorded shows it; empty if nothing had to be.
         logs: stored messages: offset → key and count.
-        truncated: the broker was away, and nothing was stored since, so that the end of the log may be lost.
+        truncated: the broker was away, and nothing was stored since, so the end of the log may be lost.
         reset_at: when an operator set the offset last, ms; None if nobody did.
         asked_before_reset: clients whose pulls were under way then, each with the end of the log at that time.
         ordered: offsets that an operator set for a broadcasting group.
-        over: why nothing that comes later can be followed; empty while it can.
+        over: why nothing after this can be followed; empty while it can.
     """
 
     def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, machines: Machines, *, slack: int) -> None:
@@ -129,7 +130,7 @@ class Follower(Behaviour):
             c = self.side_of(event) if event.actor in self.stream.actors else None
             if c is not None and self.sides[c].unseen and event.kind not in _BEGIN:
                 if event.result is Result.OFFSET_ILLEGAL and self.get("reset_noted", texts.Q):
-                    self.run(texts.note_reset, noted=False)  # PL-18: it is told once
+                    self.run(texts.note_reset, noted=False)  # PL-18: it is reported once
                 event.pass_over(self.sides[c].unseen)
                 continue
             self.direct.forget()
@@ -177,7 +178,7 @@ class Follower(Behaviour):
             self.run(texts.unlocked, holder=0)
 
     def begins(self, c: int, epoch: int | None) -> None:
-        """A window of ``c`` has begun."""
+        """To be called when a window of ``c`` has begun."""
         side = self.sides[c]
         side.current = Window(UNTOLD if epoch is None else epoch)
         if self.memory(c) != NO_OFFSET:

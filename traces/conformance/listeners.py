@@ -39,7 +39,8 @@ def deliver(f: Follower, event: Event, c: int, found: Window) -> bool:
     if int(f.constants.batch) > 1:
         task = _task(f, c, m)
         found.called |= {*task[1:]}
-        # What could not be sent back becomes a task of its own again, which the machine takes one by one (CC-12).
+        # A message that could not be sent back becomes a task of its own again, which the machine processes one by one
+        # (CC-12).
         if event.count is not None and event.count != len(task) and m not in found.again:
             raise Impossible(f"the task has {len(task)} messages (CC-1)")
     found.results.pop(m, None)
@@ -47,7 +48,7 @@ def deliver(f: Follower, event: Event, c: int, found: Window) -> bool:
 
 
 def _attempted_before(found: Window, m: int) -> bool:
-    """SB-5: whether neither way of sending it back has worked; then it is consumed again in 5 s."""
+    """SB-5: whether both ways of sending it back have failed; it is then consumed again in 5 s."""
     attempts = found.sent.pop(m, [])
     failed = bool(attempts) and all(result is not Result.OK for _, result in attempts)
     if failed:
@@ -66,14 +67,14 @@ def _why_not_begin(f: Follower, c: int, m: int) -> str:
 
 
 def _same_message(f: Follower, event: Event, m: int) -> None:
-    """What is delivered is what was stored, with the count it was stored with (SB-6)."""
+    """A delivered message is the stored one, with the count that was stored with it (SB-6)."""
     known = f.logs.get(m)
     if known is not None and known[0] and event.key and known[0] != event.key:
         raise Impossible(f"the message stored there is {known[0]}")
 
 
 def result(f: Follower, event: Event, c: int, found: Window) -> bool:
-    """CC-9: a call ends. What comes of it shows next; in a dropped window nothing does."""
+    """CC-9: a call ends. What comes of it shows next; in a dropped window, nothing does."""
     m = f.at(event.offset)
     if m in f.sides[c].outlives:
         f.sides[c].outlives.discard(m)
@@ -109,7 +110,7 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
 
 
 def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
-    """CC-12: one attempt to send a message back; the window follows when the message leaves it."""
+    """CC-12: one attempt to send a message back; the window changes when the message leaves it."""
     if event.path is Path.APPLICATION:
         event.pass_over("send-backs that an application has asked for")
         return False
@@ -119,7 +120,7 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
     if event.path is Path.EXPIRED or m in found.expired:
         return True
     if m in found.overdue and f.constants.version == "4.9.8":
-        return True  # PQ-13: it does not look whether the message is there still
+        return True  # PQ-13: it does not check whether the message is still there
     if f.orphan(c, m) is Orphan.FAILED and (found is not f.sides[c].current or m not in found.results):
         if event.result is Result.OK:
             f.take("orphan_sends_back", "it cannot send the message back", c=c, m=m)
@@ -130,7 +131,7 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
         head, first = _failed_from(f, c, m, found)
         if first == head:
             f.take("fail", "the task cannot fail", c=c, m=head)
-        # What was acknowledged in part stays in the window until all of the call is removed (CC-13).
+        # Messages acknowledged in part stay in the window until the whole call is removed (CC-13).
     elif f.stage(c, m) is not Stage.FAILED:
         raise Impossible("only a message whose listener failed is sent back")
     found.sent.setdefault(m, []).append((event.path, event.result))
@@ -138,14 +139,16 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
 
 
 def settle(f: Follower, c: int, found: Window) -> None:
-    """Calls that were acknowledged in part, and whose rest is being sent back, end before their window is dropped."""
+    """Calls that were partly acknowledged, and whose rest is being sent back, end before their window is dropped."""
     for m in sorted(found.sent):
         if has_returned(f, c, m, found):
             fails(f, c, m, found)
 
 
 def fails(f: Follower, c: int, m: int, found: Window) -> None:
-    """CC-10: the call that has ``m`` ends: its first messages have succeeded, ``m`` and all behind it have failed."""
+    """CC-10: the call that has ``m`` ends: the messages before ``m`` have succeeded, ``m`` and all after it have
+    failed.
+    """
     head, first = _failed_from(f, c, m, found)
     if first == head:
         f.take("fail", "the task cannot fail", c=c, m=head)
@@ -157,8 +160,8 @@ def fails(f: Follower, c: int, m: int, found: Window) -> None:
 def _failed_from(f: Follower, c: int, m: int, found: Window) -> tuple[int, int]:
     """The first message of the call that has ``m``, and the first of those that failed.
 
-    The results say how a call ended message by message, or the status that the listener returned, of each: then what
-    is behind the ackIndex shows by being sent back.
+    The recorded results say how a call ended for each message; or each of them has the status that the listener
+    returned, and the messages behind the ackIndex are then recognised by being sent back.
     """
     head, task = _returned(f, c, m, found)
     first = min((o for o in task if found.results[o] in FAILURES), default=m)
@@ -169,13 +172,15 @@ def _failed_from(f: Follower, c: int, m: int, found: Window) -> tuple[int, int]:
 
 
 def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:
-    """Whether the call that has ``m`` has ended, and nothing has come of it so far."""
+    """Whether the call that has ``m`` has ended without consequences so far."""
     running = f.stage(c, m) is Stage.RUNNING
     return running and all(o in found.results for o in _task(f, c, _head(f, c, m)))
 
 
 def _returned(f: Follower, c: int, m: int, found: Window) -> tuple[int, list[int]]:
-    """The first message of the call that has ``m``, and all of them, with each of which the listener has returned."""
+    """The first message of the call that has ``m``, and all its messages if the listener has returned for each of
+    them.
+    """
     head = _head(f, c, m)
     task = _task(f, c, head)
     open_ = [o for o in task if found.results.get(o) is None]
@@ -220,11 +225,11 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
         return False
     else:
         _leaves(f, event, c, m, found)
-    # Of the same call, then the mark is that after all of them; what other threads do may come between.
+    # Messages of the same call: the mark is then that after all of them; actions of other threads may come in between.
     removal = next((later for later in f.later(event) if later.kind is Kind.REMOVED), None)
     more = removal is not None and removal.next == event.next
     if not more and event.next is not None and (mark := f.ask(texts.mark, c=c)) != f.at(event.next):
-        # Where the recording ends here, the others of the call may have been removed as well.
+        # If the recording ends here, the others of the call may have been removed as well.
         ends = f.following(event) is None and _all_done(f, c, range(mark, f.at(event.next)), found)
         if not ends:
             raise Impossible(f"the low-water mark is {f.told(mark)}")
@@ -233,7 +238,7 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
 
 
 def _all_done(f: Follower, c: int, messages: range, found: Window) -> bool:
-    """Whether there are some, and those that the window holds still have succeeded, or were sent back."""
+    """Whether there are any, and those that the window still holds have succeeded, or were sent back."""
     sent = {o for o, attempts in found.sent.items() if any(result is Result.OK for _, result in attempts)}
     done = found.left | sent | {o for o, told in found.results.items() if told not in FAILURES}
     return bool(messages) and all(f.stage(c, o) is Stage.ABSENT or o in done for o in messages)
@@ -261,7 +266,7 @@ def _leaves(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
             return
         raise Impossible("its listener has not returned")
     if f.broadcasting and stage is Stage.RUNNING:
-        _all_leave(f, c, m, found)  # CC-11: what has failed is dropped
+        _all_leave(f, c, m, found)  # CC-11: failed messages are dropped
         return
     task = _task(f, c, _head(f, c, m)) if stage is Stage.RUNNING else []
     failed = [o for o in task if found.results.get(o) in FAILURES or o in found.sent]
@@ -291,7 +296,7 @@ def _all_leave(f: Follower, c: int, m: int, found: Window) -> None:
 
 
 def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
-    """PQ-9: it was sent back for its time, and its listener runs on."""
+    """PQ-9: it was sent back because of its time, and its listener continues to run."""
     if m not in found.expired:
         return False
     f.run(texts.expire, "only the first message of a window is cleaned, while its listener runs (PQ-9)", c=c, m=m)
@@ -299,7 +304,7 @@ def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
 
 
 def expire(f: Follower, event: Event, c: int, found: Window) -> bool:
-    """PQ-9: a message whose listener runs too long; it leaves when it was sent back."""
+    """PQ-9: a message whose listener runs too long; it leaves once it was sent back."""
     m = f.at(event.offset)
     if f.orderly or f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("only a message that a listener has is cleaned (PQ-9)")
@@ -308,7 +313,7 @@ def expire(f: Follower, event: Event, c: int, found: Window) -> bool:
 
 
 def discarded(f: Follower, event: Event, c: int, found: Window) -> bool:
-    """CC-9: thrown away, because the window was dropped."""
+    """CC-9: discarded, because the window was dropped."""
     if found is f.sides[c].current and f.owns(c):
         raise Impossible("the window was not dropped")
     if f.orderly:
@@ -321,7 +326,7 @@ def discarded(f: Follower, event: Event, c: int, found: Window) -> bool:
 
 
 def _in_window(follow: Callable[[Follower, Event, int, Window], bool]) -> Handler:
-    """Follows events of windows that are known, and passes over the others."""
+    """Follows events of known windows, and passes over the others."""
 
     def handler(f: Follower, event: Event) -> bool:
         c = f.side_of(event)
@@ -342,4 +347,4 @@ HANDLERS: dict[Kind, Handler] = {
     Kind.EXPIRE: _in_window(expire),
     Kind.DISCARDED: _in_window(discarded),
 }
-"""Kinds of this file; orderly listeners are in ``orderly``."""
+"""Kinds of this file; those of orderly listeners are in ``orderly``."""

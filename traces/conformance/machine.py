@@ -1,7 +1,8 @@
-"""The machine of one queue: ``consumption`` with the constants of a recording, and without limits on how much happens.
+"""The machine of one queue: ``consumption`` with the constants of a recording, without limits on how often things
+happen.
 
-Whatever may happen in a cluster may happen here any number of times. What the machine follows of other queues, of retry
-copies and of an observer's history is switched off; offsets begin at 0 with the lowest one that occurs.
+Anything that may happen in a cluster may happen here any number of times. Parts of the machine about other queues,
+retry copies and an observer's history are switched off; offsets are counted from the lowest one that occurs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .events import Event
 from .streams import Stream
 
 MANY = 1 << 62
-"""Messages that a queue may have: as many as one likes."""
+"""Number of messages that a queue may have: practically unlimited."""
 
 _SOME_CLUSTER = ("moves", "crashes", "leaves", "failures", "restarts", "retentions", "removals")
 _SOME_CLUSTERING = ("lost_commits", "truncations", "recreations", "refusals", "resets")
@@ -28,7 +29,7 @@ _OLD = "4."
 
 
 def _without_bounds(machine: Machine) -> Machine:
-    """The machine with constants as large as one likes: searches need bounds, following does not."""
+    """The machine without upper limits on its constants: searches need these, following does not."""
     constants = {name: dataclasses.replace(constant, high=None) for name, constant in machine.constants.items()}
     return dataclasses.replace(machine, constants=constants)
 
@@ -40,7 +41,7 @@ class Machines:
     """Machines by their constants: making one takes as long as following a thousand events.
 
     Args:
-        mutant: id of a known bug that all of them have; empty for right ones.
+        mutant: id of a known bug that all of them have; empty for correct machines.
 
     Raises:
         ConfigurationError: there is no such bug.
@@ -55,7 +56,7 @@ class Machines:
         """The machine with these constants, in its initial state.
 
         Raises:
-            ConfigurationError: they are not possible.
+            ConfigurationError: the constants are impossible.
         """
         key = tuple(sorted({**self._of_mutant, **constants}.items()))
         if key not in self._made:
@@ -69,7 +70,7 @@ _OBSERVERS = frozenset({"causes", "watch_clients", "watch_offsets", "watch_retri
 
 
 def _needed_by(mutant: Mutant) -> dict[str, int | str]:
-    """What must be there for a bug to happen, such as a replica: no sizes, and not how often something happens."""
+    """The constants that a bug needs in order to happen, such as a replica, but no sizes and no budgets."""
     passed_over = _SIZES | _OBSERVERS | consumption.budgets
     return {name: value for name, value in mutant.wrong_constants.items() if name not in passed_over}
 
@@ -94,7 +95,7 @@ def offsets_of(stream: Stream) -> Offsets:
 
 
 def _named(event: Event) -> list[int]:
-    """Offsets that an event names; a message occupies the one after its own as well, as the end of the log."""
+    """Offsets that an event names; a message also occupies the offset after its own, as the end of the log."""
     kind = event.kind
     found = []
     if kind is Kind.PULL_RESULT and event.result not in (
@@ -139,10 +140,10 @@ def machine_of(stream: Stream, machines: Machines) -> Direct:
 
     Args:
         stream: the events of the queue.
-        machines: those that were made before; one of them serves again where its constants are the same.
+        machines: machines made before; one of them is reused if its constants are the same.
 
     Raises:
-        ConfigurationError: what the header says of the group is not possible.
+        ConfigurationError: what the header states about the group is impossible.
     """
     group = stream.group
     clustering, orderly = group.mode == "clustering", group.listener == "orderly"
@@ -173,9 +174,9 @@ def machine_of(stream: Stream, machines: Machines) -> Direct:
             constants.update(give_up="attempts", attempts=group.maximum)
     if orderly and clustering:
         constants.update(dict.fromkeys(_SOME_ORDERLY, UNBOUNDED))
-        # Time is told by the events: a lock lives as long as they say.
+        # Time is given by the events: a lock lives as long as they say.
         constants.update(client_window=1, broker_window=1, unlock_delay=0, call=1, forced_unlock=int(not old))
     if is_filtered(stream):
-        constants["expression"] = "Aa"  # which one does not matter: what came is told by the events
+        constants["expression"] = "Aa"  # which one does not matter: the events say what came
         constants["batch"] = 1
     return machines.of(constants)

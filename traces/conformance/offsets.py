@@ -1,4 +1,4 @@
-"""Offsets: what clients have in memory and send, what the store has, and what operators and answers set."""
+"""Offsets: those that clients have in memory and send, those in the store, and those that operators and answers set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_FOLLOWED = "commits of windows that are not followed"
 def commit_memory(f: Follower, event: Event) -> bool:
     """OF-1, CC-13: the in-memory offset has a value that the window's mark has had.
 
-    Workers write one after the other, each a little after its messages were removed: what is shown may be behind.
+    Workers write one after the other, each a little after its messages were removed, so a recorded value may be behind.
     """
     c = f.side_of(event)
     side = f.sides[c]
@@ -33,7 +33,7 @@ def commit_memory(f: Follower, event: Event) -> bool:
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
         return True
     if offset not in window.marks:
-        # Its pulls, which are not followed any more, have answers still, and those without messages set the offset.
+        # Its pulls, which are no longer followed, still get answers, and those without messages set the offset.
         if offset > f.memory(c) and f.get("life", c) == Life.STOPPING:
             side.values.add(offset)
             event.pass_over("in-memory offsets of clients that are shutting down")
@@ -50,7 +50,9 @@ def commit_memory(f: Follower, event: Event) -> bool:
 
 
 def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
-    """FI-3: an answer without messages has found the window empty, and who has emptied it notes so a little later."""
+    """FI-3: an answer without messages found the window empty; the thread that emptied it records this a little
+    later.
+    """
     if offset != f.get("next_offset", c, texts.Q) or f.get("asked", c, texts.Q):
         return False
     leaving = {
@@ -63,7 +65,7 @@ def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
 
 
 def _answered(f: Follower, c: int, offset: int) -> bool:
-    """OF-3, OF-10: whether the store may have told it where that is not recorded, as no reading of a file is."""
+    """OF-3, OF-10: whether the offset may come from the store if this is not recorded; reading a file never is."""
     is_asked = f.broadcasting or Kind.OFFSET_QUERY not in f.stream.told()
     return is_asked and f.was_stored(c, offset)
 
@@ -74,7 +76,7 @@ def commit(f: Follower, event: Event) -> bool:
     if event.actor is None:
         c = 0
         had = f.store.ever_had(0, offset)
-        # The broker may not know who has sent it, as after a connection was lost and made again.
+        # The broker may not know who has sent it, for example after a connection was lost and re-established.
         sent = any(offset in side.values for side in f.sides)
         if f.store.known[0] and not had and not sent:
             if all(side.unseen in ("", BEFORE) for side in f.sides):
@@ -129,7 +131,7 @@ def reset(f: Follower, event: Event) -> bool:
     end = max(f.logs, default=NO_OFFSET) + 1
     f.asked_before_reset = {c: end for c in range(len(f.sides)) if f.get("asked", c, texts.Q)}
     if f.broadcasting:
-        # The broker tells whoever pulls next, which no machine of broadcasting has.
+        # The broker informs whichever client pulls next, which no machine of broadcasting has.
         f.ordered.add(offset)
         event.pass_over("reset: of a broadcasting group")
         return False
@@ -144,9 +146,9 @@ def reset(f: Follower, event: Event) -> bool:
 
 
 def _by_clients(f: Follower) -> bool:
-    """OF-31: without ``useServerSideResetOffset`` clients reset in 5.x too, which the machine has for 4.x only.
+    """OF-31: without ``useServerSideResetOffset`` clients also reset in 5.x, which the machine has only for 4.x.
 
-    There the steps are followed one by one: queues that are dropped, and commits of the offset that was ordered.
+    The steps are then followed one by one: queues that are dropped, and commits of the offset that was set.
     """
     return any(event.kind is Kind.REVOKE and event.path is Path.RESET for event in f.stream.events)
 

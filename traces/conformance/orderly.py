@@ -1,4 +1,4 @@
-"""Orderly listeners: batches under the lock, their results, and what a worker makes of them (OR-3 to OR-8)."""
+"""Orderly listeners: batches under the lock, their results, and what a worker does with them (OR-3 to OR-8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ STOPPING = "orderly calls of clients that are shutting down, whose commits may b
 def is_stopping(f: Follower, event: Event, c: int) -> bool:
     """ST-8 (1): the pool interrupts its workers, and an interrupted commit (PQ-5) leaves the batch to the next one.
 
-    ``ProcessQueue#commit`` waits for its lock interruptibly. The machine has no such commit, so nothing is followed.
+    ``ProcessQueue#commit`` can be interrupted while it waits for its lock. The machine has no such commit, so nothing
+    is followed.
     """
     stopping = f.get("life", c) == Life.STOPPING
     if stopping:
@@ -66,7 +67,7 @@ def _why_not(f: Follower, c: int, m: int) -> str:
 
 
 def _acted_upon(f: Follower, c: int) -> None:
-    """OR-7: what a worker makes of a result shows only when something is removed."""
+    """OR-7: what a worker does with a result shows only when something is removed."""
     result = Returned(f.get("result", c, texts.Q))
     if result is Returned.SUSPEND:
         f.may("put_batch_back", c=c) or f.may("publishing_fails", c=c)
@@ -102,7 +103,7 @@ def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
         batch = {*f.taken(c)}
     action = _ACTIONS.get(event.result, "suspend")
     if event.result is Result.OK and "say_commit" in f.direct.actions and _leaves_at_once(f, event):
-        action = "say_commit"  # OR-7: a listener may commit by hand in one call, and have it done for it in another
+        action = "say_commit"  # OR-7: a listener may commit manually in one call, and automatically in another
     f.take(action, "no listener runs", c=c)
     found.results = dict.fromkeys(batch - {m}, event.result)
     return True
@@ -115,7 +116,7 @@ def _leaves_at_once(f: Follower, event: Event) -> bool:
 
 
 def removed(f: Follower, c: int, m: int, found: Window) -> None:
-    """OR-7: what was taken is committed, all at once."""
+    """OR-7: the taken messages are committed, all at once."""
     if m in found.removed and f.stage(c, m) is Stage.ABSENT:
         return
     taken = {*f.taken(c)}

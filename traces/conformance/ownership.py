@@ -21,9 +21,9 @@ LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
 
 
 def queried(f: Follower, event: Event) -> None:
-    """OF-3, OF-21: what the broker says of the stored offset; PL-11: what an orderly client asks once more.
+    """OF-3, OF-21: the broker's answer about the stored offset; PL-11: the second query of an orderly client.
 
-    The answer may tell what was stored when the client asked: ``due``, where it is recorded.
+    The answer may be an offset that was stored when the client sent the query: at ``due``, if it is recorded.
     """
     c = f.side_of(event)
     since = event.time if event.due is None else min(event.due, event.time)
@@ -33,7 +33,7 @@ def queried(f: Follower, event: Event) -> None:
         offset = f.at(event.offset)
         first = event.offset == 0 and f.was_stored(c, NO_OFFSET, since)  # OF-21
         by_slave = f.stream.replicated and not f.was_stored(c, offset, since)
-        if by_slave:  # OF-4: clients that take the master for gone ask a slave, whose table is another one
+        if by_slave:  # OF-4: clients that believe the master is gone ask a slave, whose table is different
             f.assumed = f.assumed or "a slave may have told what it has stored"
         elif not first and not f.was_stored(c, offset, since):
             raise Impossible(f"the store has {f.told(f.stored_offset(c))}")
@@ -48,7 +48,7 @@ def queried(f: Follower, event: Event) -> None:
 
 
 def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
-    """From the first answer on it is known what is stored, and after a restart of the broker again."""
+    """The stored offset is known from the first answer on, and again after a restart of the broker."""
     place = f.place_of_store(c)
     doubt = f.store.doubtful and f.stored_offset(c) != offset
     if not f.store.known[place] or doubt:
@@ -60,7 +60,7 @@ def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
 
 
 def assign(f: Follower, event: Event) -> bool:
-    """RB-30.3, RB-40: the queue enters the table, and the window begins where the store says."""
+    """RB-30.3, RB-40: the queue enters the table, and the window begins at the offset from the store."""
     c = f.side_of(event)
     side = f.sides[c]
     _settle(f, c)
@@ -107,10 +107,11 @@ def assign(f: Follower, event: Event) -> bool:
 
 
 def _is_stopping(f: Follower, event: Event, c: int) -> bool:
-    """Whether a pass, or a ``lockAll``, may be under way that began before the shutdown: the machine's end sooner.
+    """Whether a pass, or a ``lockAll``, that began before the shutdown may be under way: in the machine they end
+    earlier.
 
-    Their threads end with ST-8 (5), after the last commit; where other groups of the process go on, not even then. What
-    is under way has its answer, or gives up, within the time of a request.
+    Their threads end with ST-8 (5), after the last commit, or not even then if other groups of the process continue.
+    Whatever is under way gets its answer, or gives up, within the time of a request.
     """
     stopped = f.sides[c].stopped
     return f.get("life", c) == Life.STOPPING or (stopped is not None and event.time - stopped <= REQUEST)
@@ -129,11 +130,11 @@ def _settle(f: Follower, c: int) -> None:
         if f.stored_offset(c) != stored and Kind.COMMIT in f.stream.told():
             f.run(texts.store_offset, c=c, offset=stored)  # RB-33: its last commit was sent long ago, or was lost
     if f.get("zombie", c, texts.Q):
-        f.may("lose_dropped", c=c)  # the task that is to correct the offset shows when it runs
+        f.may("lose_dropped", c=c)  # the task that corrects the offset shows when it runs
 
 
 def _lock_free(f: Follower, c: int) -> None:
-    """OR-1: a lock that was granted to another than its holder has expired."""
+    """OR-1: a lock that was granted to another client than its holder has expired."""
     if f.get("holder", texts.Q) not in (0, c + 1):
         _ticks(f, lambda: f.get("holder_age", texts.Q) > int(f.constants.broker_window))
 
@@ -149,7 +150,7 @@ def _ticks(f: Follower, until: object) -> None:
 
 
 def revoke(f: Follower, event: Event) -> None:
-    """RB-30.1: the queue is marked dropped; the last commit shows by itself (RB-32)."""
+    """RB-30.1: the queue is marked as dropped; the last commit is recorded separately (RB-32)."""
     c = f.side_of(event)
     side = f.sides[c]
     if side.current is not None and not f.orderly:
@@ -182,7 +183,7 @@ def revoke(f: Follower, event: Event) -> None:
 
 
 def begun_before(f: Follower, event: Event, c: int) -> None:
-    """CC-3, CC-9: calls, and send-backs, whose look at ``dropped`` came before it was set, and that show afterwards."""
+    """CC-3, CC-9: calls, and send-backs, that checked ``dropped`` before it was set, and that show afterwards."""
     window = f.sides[c].current
     if window is None or f.orderly:
         return
@@ -227,7 +228,7 @@ def lock(f: Follower, event: Event) -> bool:
         event.pass_over(f.over)
         return False
     if stopping and holder in (0, c + 1):
-        # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays behind.
+        # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays.
         f.run(texts.unlocked, holder=c + 1)
         return True
     why = f"the lock is {f.lock_holder()}"
@@ -258,7 +259,7 @@ def unlock(f: Follower, event: Event) -> None:
     elif f.owns(c):
         begins_to_stop(f, c)
     elif f.get("holder", texts.Q) == c + 1:
-        f.run(texts.unlocked, holder=0)  # of a window that nobody has seen begin
+        f.run(texts.unlocked, holder=0)  # of a window whose beginning nobody has seen
 
 
 HANDLERS: dict[Kind, Handler] = {

@@ -1,4 +1,6 @@
-"""Parts: some queues, or some messages, of a trace are followed apart from the others, and answers are put together."""
+"""Parts: some queues, or some messages, of a trace are followed independently of the others, and the answers are
+joined.
+"""
 
 from __future__ import annotations
 
@@ -25,29 +27,29 @@ HANDLERS: Mapping[Kind, Handler] = {
     for part in (processes, ownership, pulls, listeners, offsets)
     for kind, handler in part.HANDLERS.items()
 }
-"""Kind → who follows it."""
+"""Kind → the function that follows it."""
 
 NEEDED = (Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT, Kind.REMOVED)
-"""Without these nobody can tell what a window does."""
+"""Without these kinds, nobody can tell what a window does."""
 
 WITHOUT_QUEUES = "of processes without a queue"
 
 
 @dataclass
 class Answer:
-    """What came of a part.
+    """The result for one part.
 
     Attributes:
-        followed: how many events were followed.
-        passed_over: those that were not, by reason.
+        followed: number of events that were followed.
+        passed_over: number of those that were not, by reason.
         mismatches: events that the model does not allow.
-        mismatch_count: how many there are; of many in one queue the first ones are kept.
-        doubtful: events that the model does not allow, unless something happened that is not recorded.
-        queues: how many queues were followed, each for each group.
-        gaps: how many windows were in doubt because events are missing from the recording.
+        mismatch_count: their number; if there are many in one queue, only the first ones are kept.
+        doubtful: number of events that the model does not allow unless something unrecorded happened.
+        queues: number of queues that were followed, counted for each group.
+        gaps: number of windows in doubt because events are missing from the recording.
         why: why queues were not followed, each with the number of its first event.
-        around: of events that concern several queues what became of them: by number, FOLLOWED first, else the reason
-            of the queue that begins first.
+        around: for events that concern several queues, what became of them: by number, FOLLOWED if any queue followed
+            it, otherwise the reason of the queue that begins first.
     """
 
     followed: int = 0
@@ -94,7 +96,7 @@ def follow_queues(table: pa.Table, around: Surroundings, unseen: Unseen, header:
 
 
 def follow_messages(table: pa.Table, header: Header, unseen: Unseen) -> Answer:
-    """Hold what the broker stores of the messages of a bucket against the rules."""
+    """Check what the broker stores about the messages of a bucket against the rules."""
     events = events_of(table)
     found = rules.retries(events, header, missing=unseen.calls)
     answer = Answer(mismatches=found, mismatch_count=len(found))
@@ -125,7 +127,7 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
 
 
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
-    """Who follows a queue; or None, and why it cannot be followed."""
+    """The follower of a queue; or None, and why it cannot be followed."""
     if stream.group.differs:
         return None, stream.group.differs
     if stream.place.broker.startswith(STATIC):

@@ -11,7 +11,7 @@ from .follow import Follower, Handler
 
 
 def starts(f: Follower, event: Event) -> None:
-    """ST-1: a process that runs; in broadcasting it may come in the place of one that is gone (EN-7)."""
+    """ST-1: a process that runs; in broadcasting it may take the place of one that is gone (EN-7)."""
     c = f.side_of(event)
     if f.get("life", c) == Life.GONE:
         f.take("restart", "it cannot start: the process before it has left no readable offset file", c=c)
@@ -21,7 +21,7 @@ def starts(f: Follower, event: Event) -> None:
 
 
 def begins_to_stop(f: Follower, c: int) -> None:
-    """ST-8 (1): the first sign of a shutdown is the last moment at which it may have begun."""
+    """ST-8 (1): the first sign of a shutdown is the latest moment at which it may have begun."""
     if f.get("life", c) == Life.UP:
         f.take("stop", "it cannot begin to shut down", c=c)
 
@@ -41,7 +41,7 @@ def stops(f: Follower, event: Event) -> None:
     begins_to_stop(f, c)
     if not f.get("persisted", c) and not f.may("unregister", c=c):
         f.run(texts.persisted, c=c)
-    # The process may live on for a while, and its listeners with it: what they return changes nothing (CC-9).
+    # The process may live on for a while, and its listeners with it: their results change nothing (CC-9).
     side.outlives = {m for m in side.live if f.stage(c, m) is Stage.RUNNING or f.orphan(c, m) is Orphan.RUNNING}
     f.take("end_stop", "it cannot end its shutdown", c=c)
     side.stopped = event.time
@@ -50,7 +50,7 @@ def stops(f: Follower, event: Event) -> None:
 
 
 def dies(f: Follower, event: Event) -> None:
-    """The process is gone without a word."""
+    """The process is gone without warning."""
     c = f.side_of(event)
     f.take("die", "it is gone already", c=c)
     f.sides[c].drop(event.time)
@@ -58,7 +58,7 @@ def dies(f: Follower, event: Event) -> None:
 
 
 def broker_restarts(f: Follower, event: Event) -> bool:
-    """OF-23, OR-1: offsets are those of the last flush, which shows when they are read; locks are forgotten."""
+    """OF-23, OR-1: offsets are those of the last flush, which shows when they are read; locks are lost."""
     if event.kind is not Kind.BROKER_STOP:
         f.truncated = True
     f.store.doubtful = True
@@ -68,7 +68,7 @@ def broker_restarts(f: Follower, event: Event) -> bool:
 
 
 def gap(f: Follower, event: Event) -> bool:
-    """Events are missing: the windows they may be of are not followed any further."""
+    """Events are missing: the windows to which they may belong are not followed any further."""
     numbers = range(len(f.sides)) if event.actor is None else (f.side_of(event),)
     if event.actor is None and event.broker is not None:
         f.store.doubtful = True

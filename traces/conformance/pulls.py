@@ -17,7 +17,7 @@ DROPPED = "pulls of windows that were dropped"
 
 
 def pull(f: Follower, event: Event) -> bool:
-    """PL-1: a request of the window, from its position on; the same again after one that failed."""
+    """PL-1: a request of the window, from its position on; or the same one again after a failed one."""
     c = f.side_of(event)
     window = f.sides[c].window_of(event)
     if f.get("life", c) != Life.UP:
@@ -62,10 +62,10 @@ def pull_result(f: Follower, event: Event) -> bool:
     end = f.asked_before_reset.pop(c, None)
     just_reset = f.reset_at is not None and event.time - f.reset_at <= f.slack
     if end is not None and event.result is Result.FOUND and event.next is not None:
-        just_reset |= f.at(event.next) <= end  # all that it brings was there when the offset was set
+        just_reset |= f.at(event.next) <= end  # everything that it brings was there when the offset was set
     before_reset = (just_reset or f.stream.replicated) and f.get("reset_noted", texts.Q)
     if before_reset and event.result is not Result.OFFSET_ILLEGAL:
-        # PL-18: it was under way when the offset was set, or is a slave's, which no operator tells of it.
+        # PL-18: it was under way when the offset was set, or is a slave's, which is not informed of resets.
         f.run(texts.note_reset, noted=False)
         _answer(f, event, c, position)
         f.run(texts.note_reset, noted=True)
@@ -104,7 +104,7 @@ def _answer(f: Follower, event: Event, c: int, position: int) -> None:
 
 
 def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int]:
-    """With an expression the answer says how many messages came; which ones show when they are delivered."""
+    """With an expression, the answer says how many messages came; which ones shows when they are delivered."""
     if event.count == after - position:
         return frozenset(range(position, after))
     if event.count is not None and event.count > after - position:
@@ -114,7 +114,7 @@ def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int
     if event.count is not None and len(found) > event.count:
         raise Impossible(f"{len(found)} messages of this answer are delivered, but {event.count} came")
     missing = (event.count or len(found)) - len(found)
-    # Those that are never delivered were in the window when it ended: any will do, the last ones hold no mark back.
+    # Those that are never delivered were in the window when it ended: any will do, and the last ones hold back no mark.
     others = [m for m in range(after - 1, position - 1, -1) if m not in seen]
     return frozenset([*found, *others[:missing]])
 
@@ -142,9 +142,9 @@ def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
 
 
 def _stale(f: Follower, event: Event, c: int) -> bool:
-    """PL-24: the answer to a dropped window; the machine follows the last one.
+    """PL-24: the answer for a dropped window; the machine follows the last one.
 
-    G2-9, FI-3: without messages an empty dead window takes the in-memory offset along, even of a queue not owned.
+    G2-9, FI-3: without messages, an empty dead window moves the in-memory offset, even of a queue that is not owned.
     """
     if event.result in (Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE) and event.next is not None:
         f.sides[c].values.add(f.at(event.next))
@@ -159,13 +159,13 @@ def _stale(f: Follower, event: Event, c: int) -> bool:
 
 
 def _grow(f: Follower, end: int) -> None:
-    """The log is known up to ``end``: what is there must have been stored."""
+    """The log is known up to ``end``: everything below must have been stored."""
     while f.get("log_end", texts.Q) < end:
         f.take("produce", "no message can be stored there")
 
 
 def _as_the_log_says(event: Event) -> None:
-    """PL-19: the answer that offset, beginning and end of the queue lead to."""
+    """PL-19: the answer that follows from the offset, and from the beginning and end of the queue."""
     offset, low, high = event.offset, event.min, event.max
     if offset is None or low is None or high is None or event.next is None:
         return
@@ -176,7 +176,7 @@ def _as_the_log_says(event: Event) -> None:
 
 
 def stored(f: Follower, event: Event) -> bool:
-    """A message is stored; what is stored at an offset stays there, unless the log was cut (G2-4)."""
+    """A message is stored; the message at an offset never changes, unless the log was cut (G2-4)."""
     if event.offset is None:
         return False
     m = f.at(event.offset)

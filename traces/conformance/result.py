@@ -1,4 +1,4 @@
-"""What following a trace through the model gives: how much was followed, and what the model does not allow."""
+"""The result of following a trace through the model: how much was followed, and what the model does not allow."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Mismatch:
     """An event that no behaviour of the model has.
 
     Attributes:
-        seq: of the event.
-        time: of the event, ms since 1970 UTC.
+        seq: ``seq`` of the event.
+        time: time of the event, ms since 1970 UTC.
         place: group and queue, as ``group topic@broker:queue``; or the group and topic, or the message.
-        event: the event in few words.
+        event: the event in a few words.
         why: what the model would have allowed instead.
-        state: the state before it, in RocketMQ's words, offsets as in the trace.
-        enabled: the actions that the model allows the process at hand there.
+        state: the state before it, in RocketMQ's words, with offsets as in the trace.
+        enabled: the actions that the model allows the acting process in that state.
     """
 
     seq: int
@@ -36,16 +36,17 @@ class Conformance:
     """The answer.
 
     Attributes:
-        events: how many events the trace has.
-        followed: how many of them are steps of the model, or agree with what it says of the state.
-        passed_over: all others, by reason.
-        mismatches: events that the model does not allow, in the order of the trace; of many in a queue the first ones.
-        mismatch_count: how many there are.
-        queues: how many queues were followed, each for each group.
-        gaps: how many windows were in doubt because events are missing from the recording.
-        doubtful: events that the model does not allow, unless something happened that is not recorded.
+        events: number of events in the trace.
+        followed: number of those that are steps of the model, or agree with its state.
+        passed_over: number of all others, by reason.
+        mismatches: events that the model does not allow, in the order of the trace; if there are many in a queue, the
+            first ones.
+        mismatch_count: their number.
+        queues: number of queues that were followed, counted for each group.
+        gaps: number of windows in doubt because events are missing from the recording.
+        doubtful: number of events that the model does not allow unless something unrecorded happened.
         holes: what was lost in reading, in words.
-        why: why nothing, or not all, could be judged; empty else.
+        why: why nothing, or not everything, could be judged; otherwise empty.
     """
 
     events: int
@@ -61,7 +62,7 @@ class Conformance:
 
     @property
     def verdict(self) -> Verdict:
-        """VIOLATED with any mismatch, NOT OBSERVABLE without queues to follow, UNKNOWN where events are missing."""
+        """VIOLATED with any mismatch, NOT OBSERVABLE without queues to follow, UNKNOWN if events are missing."""
         if self.mismatches:
             return Verdict.VIOLATED
         if not self.queues:

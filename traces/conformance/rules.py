@@ -1,4 +1,4 @@
-"""Rules that concern several queues: what a pass of rebalance answers, and what the broker stores of a send-back."""
+"""Rules that concern several queues: the answer of a rebalance pass, and what the broker stores for a send-back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
 
 
 def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
-    """RB-6: a client gives itself what its strategy says of the members and queues that it saw."""
+    """RB-6: a client gives itself what its strategy returns for the members and queues that it saw."""
     found = []
     for event in events:
         group = header.groups.get(event.group or "", Group())
@@ -67,12 +67,12 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
 
 
 def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[int, int]] = ()) -> list[Mismatch]:
-    """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores of a message that was sent back.
+    """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores for a message that was sent back.
 
     Args:
-        events: send-backs, and what was stored of them, all of the same messages, in the order of the trace.
-        header: of the trace.
-        missing: from when to when (ms) a send-back may not be recorded.
+        events: send-backs, and what was stored for them, all of the same messages, in the order of the trace.
+        header: header of the trace.
+        missing: spans of time (ms) in which a send-back may be unrecorded.
     """
     try:
         table = DelayTable.parse(header.delays or DEFAULT_LEVELS)
@@ -118,12 +118,14 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
 
 
 def _group(event: Event) -> str:
-    """The group that failed: a copy is stored in its retry or dead-letter topic."""
+    """The group in which it failed: a copy is stored in its retry or dead-letter topic."""
     return event.group or group_of_topic(event.topic or "")
 
 
 def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
-    """Count, level and whether a dead letter, of the copies a send-back may lead to; none where it does not tell."""
+    """Count, level and whether it is a dead letter, for each copy to which a send-back may lead; empty if this is not
+    recorded.
+    """
     if request.attempt is None:
         return []
     times, asked = request.attempt, request.level or 0
@@ -140,7 +142,7 @@ def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
 
 
 def _leads_to(request: Event, event: Event, table: DelayTable) -> bool:
-    """Whether what the broker stored is what a send-back leads to."""
+    """Whether what the broker stored is a result of a send-back."""
     copies = _copies(request, table)
     if not copies:
         return True

@@ -1,7 +1,7 @@
-"""Sorting out: a trace is read once, and the events of a queue, or of a message, come to be together.
+"""Sorting out: a trace is read once, and the events of each queue, or of each message, are brought together.
 
-They wait in memory, or in a temporary folder, in buckets that hold the events of several queues each; so what is in
-memory at a time is a bucket, and as Python objects one queue. What concerns all queues stays at hand.
+They are stored in memory, or in a temporary folder, in buckets that hold the events of several queues each; so only one
+bucket is in memory at a time, and one queue as Python objects. Events that concern all queues stay in memory.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .events import COLUMNS, NUMBER, Event, events_of
 from .streams import OF_LOGS, OF_PROCESSES
 
 ROOM = 256 << 20
-"""Bytes of events that wait in memory; more wait in files."""
+"""Bytes of events that are held in memory; more are stored in files."""
 
 BUCKETS = 64
-"""Buckets where memory is too small for all events."""
+"""Number of buckets if memory is too small for all events."""
 
 _OF_MESSAGES = frozenset({Kind.SEND_BACK, Kind.DELAY_STORE, Kind.DEAD_LETTER})
 _NOT_OF_QUEUES = frozenset({*OF_LOGS, Kind.DELAY_STORE, Kind.DEAD_LETTER})
@@ -41,12 +41,12 @@ _NAME_MEMBERS = frozenset({Kind.MEMBERS, Kind.REBALANCE})
 
 
 class Spill:
-    """Events that wait in buckets: those that are equal in some columns are in one bucket, in their order.
+    """Events stored in buckets: those that are equal in some columns are in one bucket, in their order.
 
     Args:
         keys: the columns.
-        cleanup: what the files are deleted with.
-        buckets: how many there are; 0 leaves it to the size.
+        cleanup: the context in which the files are deleted.
+        buckets: number of buckets; with 0, it depends on the size.
     """
 
     def __init__(self, keys: Sequence[str], cleanup: ExitStack, *, buckets: int = 0) -> None:
@@ -58,7 +58,7 @@ class Spill:
         self._files: list[list[Path]] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Let further events wait."""
+        """Store further events."""
         if len(batch):
             self._held.append(batch)
             self._size += batch.nbytes
@@ -66,7 +66,7 @@ class Spill:
                 self._write()
 
     def buckets(self) -> Iterator[pa.Table]:
-        """The events, bucket after bucket; empty ones are left out."""
+        """The events, bucket after bucket; empty buckets are left out."""
         if not self._files:
             for table in self._parts() if self._buckets > 1 else self._tables():
                 if len(table):
@@ -113,18 +113,18 @@ class Spill:
 
 @dataclass
 class SortedOut:
-    """A trace sorted out.
+    """A trace sorted by queue and by message.
 
     Attributes:
         queues: events of queues, by queue.
-        messages: send-backs, and what is stored of them, by message.
-        around: what concerns several queues.
-        rebalances: passes of rebalancing.
-        events: how many events there are.
-        end: when the last one was, ms.
-        passed_over: those that nobody follows, by reason.
-        members: what brokers and passes of rebalancing say who is in a group.
-        acting: which clients have recorded anything of a queue of a group.
+        messages: send-backs, and what is stored for them, by message.
+        around: events that concern several queues.
+        rebalances: rebalance passes.
+        events: number of events.
+        end: time of the last one, ms.
+        passed_over: number of those that nobody follows, by reason.
+        members: the members of each group, according to brokers and rebalance passes.
+        acting: the clients that have recorded anything about a queue of a group.
     """
 
     queues: Spill
@@ -139,7 +139,7 @@ class SortedOut:
 
     @property
     def strangers(self) -> dict[str, str]:
-        """Groups with a member of whose work with queues nothing is recorded."""
+        """Groups with a member whose work with queues is not recorded."""
         found = {group: sorted(members - self.acting[group]) for group, members in sorted(self.members.items())}
         return {group: members[0] for group, members in found.items() if members}
 
@@ -147,13 +147,13 @@ class SortedOut:
 def sort_out(
     trace: Trace, cleanup: ExitStack, *, buckets: int = 0, only: frozenset[tuple[str, str, int]] | None = None
 ) -> SortedOut:
-    """Read a trace, and sort out its events.
+    """Read a trace, and sort its events.
 
     Args:
         trace: what was recorded.
-        cleanup: what temporary files are deleted with.
-        buckets: into how many parts the queues go at least.
-        only: topic, broker and number of the queues that are kept; all of them by default, and messages as well.
+        cleanup: the context in which temporary files are deleted.
+        buckets: minimum number of parts into which the queues are divided.
+        only: topic, broker and number of the queues to keep; by default all of them, and messages as well.
 
     Raises:
         TraceError: there are no events.
@@ -194,12 +194,12 @@ def sort_out(
 
 
 def nothing_to_say(kind: str) -> str:
-    """Why an event that no queue follows is passed over."""
+    """Why an event that belongs to no queue is passed over."""
     return f"{kind}: the model of one queue has nothing to say of it"
 
 
 def queues_in(table: pa.Table) -> Iterator[pa.Table]:
-    """The events of one queue after the other, each in the order of the trace."""
+    """The events of one queue after another, each in the order of the trace."""
     keys = np.zeros(len(table), np.int64)
     for name in ("topic", "broker", "queue"):
         codes = _codes(table, name)
@@ -232,19 +232,19 @@ def _all_told(batch: pa.RecordBatch, *names: str) -> Any:
 
 
 def _codes(table: pa.Table, name: str) -> Any:
-    """A number for each value of a column, 0 for none."""
+    """A number for each value of a column; 0 for none."""
     column = table.column(name).combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
-    # An empty word is none.
+    # An empty word counts as none.
     empty = [at + 1 for at, word in enumerate(column.dictionary.to_pylist()) if word == ""]
     codes[np.isin(codes, empty)] = 0
     return codes
 
 
 def _hashes(table: pa.Table, names: Sequence[str]) -> Any:
-    """The same number wherever the columns are equal, in any table."""
+    """The same number for rows with equal columns, in any table."""
     hashes = np.zeros(len(table), np.uint64)
     for name in names:
         column = table.column(name).combine_chunks()

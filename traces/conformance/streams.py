@@ -35,13 +35,13 @@ class Stream:
 
     Attributes:
         place: which queue, of which group.
-        group: what the header says of the group.
-        header: of the trace.
+        group: what the header states about the group.
+        header: header of the trace.
         events: those of the queue, of the processes that have it at some time, and of its broker.
         around: those of them that concern other queues as well.
         actors: the processes, each with the number of its place, by first appearance.
-        replicated: its broker has a slave, which may answer pulls.
-        found: places of processes that may have found the file of any of several others.
+        replicated: whether its broker has a slave, which may answer pulls.
+        found: places of processes that may have found the offset file of any of several others.
     """
 
     place: Place
@@ -54,9 +54,9 @@ class Stream:
     found: set[int] = field(default_factory=set)
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
-        """Note a process. In broadcasting one with the client id of an earlier one takes its place, and its file.
+        """Record a process. In broadcasting, one with the client id of an earlier one takes its place, and its file.
 
-        Where there were several at a time, in folders of their own or in one, nobody knows whose file it finds.
+        If several ran at the same time, in folders of their own or in one, nobody knows whose file it finds.
         """
         followed = len(set(self.actors.values()))
         if self.group.mode == "broadcasting":
@@ -69,7 +69,7 @@ class Stream:
 
     @property
     def processes(self) -> int:
-        """How many places of processes there are."""
+        """Number of places for processes."""
         return len(set(self.actors.values()))
 
     def kinds(self) -> set[Kind]:
@@ -77,7 +77,9 @@ class Stream:
         return {event.kind for event in self.events}
 
     def told(self) -> Set[Kind]:
-        """The kinds that are recorded, whether or not they occur; where the header does not say it, those that do."""
+        """The kinds that are recorded, whether or not they occur; if the header does not state them, those that
+        occur.
+        """
         return self.header.evidence or self.kinds()
 
 
@@ -119,7 +121,7 @@ class Surroundings:
 
 
 def place_of(event: Event) -> Place | None:
-    """The queue and group of an event of one queue; None of others."""
+    """The queue and group of an event about one queue; None for others."""
     if event.group is None or event.queue is None or event.topic is None or event.kind in OF_LOGS:
         return None
     return Place(group=event.group, topic=event.topic, broker=event.broker or "", queue=event.queue)
@@ -156,7 +158,7 @@ def streams_of(events: Iterable[Event], surroundings: Surroundings, header: Head
 
 
 def _from_when(event: Event) -> tuple[int, int, int]:
-    """A gap is told when it is over, but events are missing since it began."""
+    """A gap is reported at its end, but events are missing from its beginning on."""
     if event.kind is Kind.GAP:
         return (event.time if event.due is None else event.due), 0, event.number
     return event.time, 1, event.number

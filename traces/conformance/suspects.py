@@ -1,8 +1,9 @@
-"""Suspects: which known bugs of the model allow what the right one does not, in the windows where it stops.
+"""Suspects: which known bugs of the model allow an event that the correct model does not, at the places where it
+stops.
 
-A queue of which the right machine does not allow an event is followed again by the machine with one known bug after the
-other. A bug explains the mismatch if its machine goes further. That costs little: a machine is its texts, and nothing
-is compiled; most bugs concern another mode or another kind of listener, and are not asked.
+If the correct machine does not allow an event of a queue, the queue is followed again by the machine with one known bug
+after the other. A bug explains the mismatch if its machine gets further. This costs little: a machine is its texts, and
+nothing is compiled; most bugs concern another mode or another kind of listener, and are not tried.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ from .streams import Place, Stream, Surroundings, streams_of
 from .unseen import Unseen
 
 MOST_QUEUES = 20
-"""Queues that are followed with every bug."""
+"""Maximum number of queues that are followed with every bug."""
 
 MOST_EVENTS = 20_000
-"""Events of a queue that are followed with every bug: those of the beginning, up to well behind the first mismatch."""
+"""Maximum number of events of a queue that are followed with every bug: from the beginning to well after the first
+mismatch.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """A queue where the right model stops, and the known bugs with which it goes on.
+    """A queue at which the correct model stops, and the known bugs with which it continues.
 
     Attributes:
         place: which queue, of which group.
-        mismatch: the first event that the right model does not allow.
+        mismatch: the first event that the correct model does not allow.
         wholly: ids of the mutants that allow every event of the queue.
         further: ids of those that allow this event, and stop at a later one.
-        asked: how many mutants were followed.
-        cut: only its beginning was followed, as it has very many events.
+        asked: number of mutants that were tried.
+        cut: whether only its beginning was followed, because it has very many events.
     """
 
     place: Place
@@ -55,12 +58,12 @@ class Explained:
 
 
 def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
-    """Follow queues where the right model stops with each known bug. Reads the trace once.
+    """Follow queues at which the correct model stops, with each known bug. Reads the trace once.
 
     Args:
         trace: what was recorded.
-        positions: where the right model does not allow an event; of many the first ones.
-        slack: how far records of different processes may be apart from what they tell, ms.
+        positions: where the correct model does not allow an event; if there are many, the first ones.
+        slack: how far records of different processes may be apart from what they record, ms.
 
     Raises:
         TraceError: there are no events.
@@ -84,7 +87,9 @@ def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -
 
 
 def possible(mutant: Mutant, group: Group, *, filtered: bool) -> bool:
-    """Whether a bug may be in a group: it is of its mode and its kind of listener, and has filters where it has."""
+    """Whether a group may have a bug: it is for the group's mode and kind of listener, and needs filters only if there
+    are any.
+    """
     needed = mutant.wrong_constants
     return (
         needed.get("mode", "clustering") == group.mode
@@ -109,7 +114,7 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
         asked += 1
         try:
             follower = _followed(stream, unseen, _machines(machines, mutant.id), slack)
-        except (ModelError, ValueError):  # its text asks for what this configuration has not
+        except (ModelError, ValueError):  # its text reads something that this configuration does not have
             continue
         if follower is None:
             continue

@@ -1,7 +1,8 @@
-"""Texts of conformance: steps of the machine where a recording shows them in halves, later, or for several messages.
+"""Texts of conformance: steps of the machine that a recording shows in halves, later, or for several messages at
+once.
 
-A search needs few and large steps; a recording shows small ones, each by the thread that does it. Every text here says
-which actions of the machine it stands for.
+A search needs few and large steps; a recording shows small ones, each by the thread that makes it. Every text here says
+for which actions of the machine it stands.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ Q = 0
 
 
 def mark(s: State, c: int) -> int:
-    """PQ-2: the low-water mark of a window: the smallest offset it holds, or the one after the last it was given."""
+    """PQ-2: the low-water mark of a window: the smallest offset that it holds, or the one after the last it was
+    given.
+    """
     return int(low_water_mark(s, c, Q, lambda m: False))
 
 
@@ -35,7 +38,7 @@ def empty(s: State, c: int) -> bool:
 
 
 def store_offset(s: State, c: int, offset: int) -> None:
-    """OF-20: a commit arrives: ``commit``, or ``commit_late`` and ``late_commit_arrives``, in a time not recorded."""
+    """OF-20: a commit arrives: ``commit``, or ``commit_late`` and ``late_commit_arrives``, at an unrecorded time."""
     if broadcasting(s.constants):
         s.file[c, Q] = offset
     else:
@@ -43,9 +46,9 @@ def store_offset(s: State, c: int, offset: int) -> None:
 
 
 def take_at(s: State, c: int, offset: int) -> None:
-    """``take``, with the answer of a query that other commits have overtaken, or ``take_where_chosen``.
+    """``take``, with the answer of a query that other commits have overtaken; or ``take_where_chosen``.
 
-    RB-43: what the store answers becomes the in-memory offset; see :func:`without_entry` for what it has not.
+    RB-43: the store's answer becomes the in-memory offset; see :func:`without_entry` for the case without an answer.
     """
     s.require(s.life[c] == Life.UP, not s.owns[c, Q])
     if uses_locks(s.constants):
@@ -54,16 +57,16 @@ def take_at(s: State, c: int, offset: int) -> None:
 
 
 def without_entry(s: State, c: int) -> None:
-    """RB-43: where nothing is stored the client begins where it chooses, and has no offset in memory at first.
+    """RB-43: if nothing is stored, the client begins where it chooses, and initially has no offset in memory.
 
     Then the first answer without messages, or the first message that leaves, makes the entry (OF-1). The machine begins
-    with one: to a search the two look alike.
+    with one: a search cannot distinguish the two.
     """
     s.memory[c, Q] = NO_OFFSET
 
 
 def ask_again(s: State, c: int, offset: int) -> None:
-    """PL-11: ``recompute_offset``: the first pull with a lock begins where the broker says by then."""
+    """PL-11: ``recompute_offset``: the first pull with a lock begins at the offset that the broker answers by then."""
     s.require(s.owns[c, Q])
     s.next_offset[c, Q] = offset
     s.memory[c, Q] = offset
@@ -75,10 +78,11 @@ def late_update(s: State, c: int, offset: int) -> None:
 
 
 def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
-    """PL-23 FOUND and NO_MATCHED_MSG with an expression: ``answer_found`` of several messages at once, some left out.
+    """PL-23 FOUND and NO_MATCHED_MSG with an expression: ``answer_found`` for several messages at once, some left
+    out.
 
-    What came is put, and the position moves behind everything that was looked at; with nothing put an empty window
-    takes its offset along (FI-3).
+    The received messages are put, and the position moves past everything that was scanned; if nothing is put, an empty
+    window moves its offset (FI-3).
     """
     s.require(answers(s, c, Q))
     s.stage[c, Q] = lambda m: Stage.WAITING if m in came else int(s.stage[c, Q, m])
@@ -91,12 +95,12 @@ def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
 
 
 def in_tasks_of(s: State, c: int, pulled: range, size: int) -> None:
-    """CC-1: what was pulled is put into tasks of ``size``, where others of the group have larger ones."""
+    """CC-1: pulled messages are put into tasks of ``size``; other members of the group have larger ones."""
     s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
 
 
 def nothing_new(s: State, c: int) -> None:
-    """``answer_nothing`` at an earlier moment: what was stored since then is not in the answer."""
+    """``answer_nothing`` at an earlier moment: messages stored since then are not in the answer."""
     s.require(answers(s, c, Q))
     correct_tags_offset(s, c, Q, s.next_offset[c, Q])
     s.asked[c, Q] = False
@@ -126,12 +130,12 @@ def expire(s: State, c: int, m: int) -> None:
 
 
 def follow_mark(s: State, c: int) -> None:
-    """CC-13: what has succeeded of a call is removed after the rest was sent back, or could not be."""
+    """CC-13: the successful messages of a call are removed after the rest was sent back, or could not be."""
     finish(s, c, Q, lambda _: False)
 
 
 def overdue_returns(s: State, c: int, m: int) -> None:
-    """``overdue_succeeds`` and ``overdue_fails``: nothing is left to remove, the offset follows the mark."""
+    """``overdue_succeeds`` and ``overdue_fails``: nothing is left to remove, and the offset follows the mark."""
     s.require(s.orphan[c, Q, m] == Orphan.RUNNING)
     s.orphan[c, Q, m] = Orphan.NONE
     with s.when(bool(s.owns[c, Q]) and not window_empty(s, c, Q)):
@@ -139,7 +143,7 @@ def overdue_returns(s: State, c: int, m: int) -> None:
 
 
 def persisted(s: State, c: int) -> None:
-    """ST-8 (2): ``unregister`` at the moment of the last persist; what finishes later is not committed (ST-9)."""
+    """ST-8 (2): ``unregister`` at the moment of the last persist; messages finished later are not committed (ST-9)."""
     s.require(s.life[c] == Life.STOPPING)
     s.persisted[c] = True
 
@@ -150,23 +154,23 @@ def gone(s: State, c: int) -> None:
 
 
 def forget(s: State, c: int) -> None:
-    """What is known of a window is given up, after a mismatch or a gap."""
+    """The knowledge about a window is given up, after a mismatch or a gap."""
     change_table(s, c, lost=lambda _: True, won=nothing, leaving=Leaving(persists=False, listeners_go_on=False))
     s.life[c] = Life.UP
 
 
 def clear(s: State, c: int, flags: tuple[str, ...]) -> None:
-    """After a mismatch: nothing of the queue is left in the table of a client."""
+    """After a mismatch: nothing about the queue is left in the table of a client."""
     for name in flags:
         getattr(s, name)[c, Q] = False
 
 
 def note_reset(s: State, noted: bool) -> None:
-    """OF-30: whether the next pull is told of a reset."""
+    """OF-30: whether the next pull is informed of a reset."""
     s.reset_noted[Q] = noted
 
 
 def unlocked(s: State, holder: int) -> None:
-    """After a mismatch, or a late request: the broker's lock is with ``holder``, 1 + a client, or with nobody, 0."""
+    """After a mismatch, or a late request: the broker's lock belongs to ``holder``: 1 + a client, or 0 for nobody."""
     s.holder[Q] = holder
     s.holder_age[Q] = 0

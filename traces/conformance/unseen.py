@@ -12,7 +12,7 @@ from .events import Event
 from .streams import Stream
 
 REQUEST = 5_000
-"""So long a client waits for the answer to a send-back (``DefaultMQPushConsumerImpl#sendMessageBack``), ms."""
+"""How long a client waits for the answer to a send-back (``DefaultMQPushConsumerImpl#sendMessageBack``), ms."""
 
 MAY_BE_EXPLAINED = "mismatches that may be explained by what is not recorded"
 
@@ -20,12 +20,12 @@ _WINDOWS = frozenset(
     {Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.ASSIGN, Kind.REVOKE}
     | {Kind.PULL_RESULT, Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.EXPIRE}
 )
-"""Kinds that say what a window is like."""
+"""Kinds that show the state of a window."""
 
 _IN_CLUSTERING = frozenset({Kind.CORRECT, Kind.RESET})
 _LOCKS = frozenset({Kind.LOCK, Kind.UNLOCK})
 _STORES = frozenset({Kind.COMMIT, Kind.BROKER_START})
-"""Kinds that say what is stored."""
+"""Kinds that show what is stored."""
 
 _ASK_THE_STORE = frozenset({Kind.OFFSET_QUERY, Kind.ASSIGN, Kind.COMMIT, Kind.LOCK, Kind.PULL_RESULT, Kind.CORRECT})
 """Kinds that depend on what other members of the group have done."""
@@ -33,13 +33,13 @@ _ASK_THE_STORE = frozenset({Kind.OFFSET_QUERY, Kind.ASSIGN, Kind.COMMIT, Kind.LO
 
 @dataclass(frozen=True, kw_only=True)
 class Unseen:
-    """What is missing of a recording.
+    """What is missing in a recording.
 
     Attributes:
         holes: what was lost in reading.
-        strangers: for a group a member that recorded nothing.
-        recorders: how far clocks are apart; None where that is not asked.
-        calls: from when to when (ms) requests of clients were answered that nobody may have written down.
+        strangers: for a group, a member that recorded nothing.
+        recorders: how far clocks are apart; None if this is not considered.
+        calls: spans of time (ms) in which requests of clients were answered that may be unrecorded.
     """
 
     holes: Sequence[Hole] = ()
@@ -48,20 +48,20 @@ class Unseen:
     calls: Sequence[tuple[int, int]] = ()
 
     def may_explain(self, event: Event, stream: Stream, slack: int = 0, *, is_own: bool = False) -> str:
-        """What that is not recorded may explain an event that the model does not allow; empty if nothing may.
+        """What unrecorded event may explain an event that the model does not allow; empty if none may.
 
         Args:
-            event: see there.
-            stream: of its queue.
-            slack: how far the records of different processes may be apart and are in order all the same, ms.
-            is_own: it does not follow from what its own process did before: what others did is not asked.
+            event: the event.
+            stream: the stream of its queue.
+            slack: how far the records of different processes may be apart while their order is still certain, ms.
+            is_own: it does not follow from what its own process did before, so what others did does not matter.
         """
         clustering = stream.group.mode != "broadcasting"
         kinds = _WINDOWS | (_IN_CLUSTERING if clustering else frozenset())
         if clustering and stream.group.listener == "orderly":
             kinds |= _LOCKS
         told = stream.told()
-        # Before a window begins the answer of the store is noted in memory (OF-3).
+        # Before a window begins, the answer of the store is recorded in memory (OF-3).
         answer = event.kind is Kind.COMMIT_MEMORY and Kind.OFFSET_QUERY not in told
         asks = clustering and not is_own and (answer or event.kind in _ASK_THE_STORE)
         if asks:
@@ -89,22 +89,22 @@ class Unseen:
 
 
 def _of_broker(event: Event) -> bool:
-    """Whether it is a gap in what a broker of the stream recorded: a reset, or a commit, may have been in it."""
+    """Whether it is a gap in the recording of a broker of the stream: a reset, or a commit, may have been in it."""
     return event.kind is Kind.GAP and event.actor is None and event.broker is not None
 
 
 def calls_missing(
     around: Iterable[Event], holes: Iterable[Hole], *, end: int, complete: bool = False
 ) -> list[tuple[int, int]]:
-    """From when to when (ms) a broker may have acted on a request of a client that is not recorded.
+    """Spans of time (ms) in which a broker may have acted on an unrecorded request of a client.
 
-    A client writes a request down when it is answered, its broker before that: at the end of a recording, and where a
-    process was killed or has a gap, only the second is left.
+    A client records a request when it is answered, its broker before that: at the end of a recording, and if a process
+    was killed or has a gap, only the broker's record may exist.
 
     Args:
-        around: what concerns several queues.
+        around: events that concern several queues.
         holes: what was lost in reading.
-        end: of the trace.
+        end: end of the trace.
         complete: whether it ends with nothing under way.
     """
     found = [] if complete else [(end - REQUEST, end)]
@@ -118,6 +118,8 @@ def calls_missing(
 
 
 def keeps_offsets(release: str) -> bool:
-    """Whether clients of a release keep the offsets of queues they do not own in their file (OF-10, issue 7740)."""
+    """Whether clients of a release keep the offsets of queues that they do not own in their file (OF-10, issue
+    7740).
+    """
     numbers = tuple(int(part) for part in release.split(".") if part.isdecimal())
     return not numbers or numbers >= (5, 2) or (4, 9, 8) <= numbers < (5,)

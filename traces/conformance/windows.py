@@ -1,4 +1,6 @@
-"""Windows, and stores of offsets, as a recording shows them: what is known of each beside the state of the machine."""
+"""Windows, and stores of offsets, as a recording shows them: what is known about each besides the state of the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from ..format.kinds import Path, Result
 from .events import Event
 
 BEFORE = "before the first assignment of their window"
-"""Why events of a process cannot be followed at first."""
+"""Why events of a process cannot be followed initially."""
 
 UNTOLD = -1
-"""Number of a window where the recording does not number them."""
+"""Number of a window if the recording does not number them."""
 
 
 @dataclass(slots=True)
@@ -23,17 +25,18 @@ class Window:
     """One ProcessQueue of a client.
 
     Attributes:
-        epoch: its number, UNTOLD where windows are not numbered.
+        epoch: its number; UNTOLD if windows are not numbered.
         marks: values that its in-memory offset has had in the machine, in their order.
-        shown: the in-memory offset as it was recorded last, and when; None before the first time.
-        results: what the listener returned, by offset, as long as nothing has come of it.
+        shown: the in-memory offset that was recorded last, and when; None before the first time.
+        results: what the listener returned, by offset, as long as this had no consequences.
         sent: the attempts to send a message back, by offset.
         removed: offsets that have left.
-        left: offsets that have succeeded in a call whose tail has failed, and that are removed with that (CC-10).
+        left: offsets that have succeeded in a call whose tail has failed, and that are removed together with it
+            (CC-10).
         again: offsets that could not be sent back, and are consumed again (CC-12).
         expired: offsets that were cleaned while their listener ran.
         overdue: offsets that were cleaned, and whose listener has returned since.
-        called: offsets whose delivery is recorded still, though their window was dropped before.
+        called: offsets whose delivery may still be recorded, although their window was dropped before.
         ended: when it was dropped, ms; None while it lives.
     """
 
@@ -52,13 +55,13 @@ class Window:
 
 
 class Held:
-    """Offsets that windows may hold, in their order. They come at the end and leave near the beginning."""
+    """Offsets that windows may hold, in their order. They are added at the end, and removed near the beginning."""
 
     def __init__(self, offsets: Iterable[int] = ()) -> None:
         self._offsets = sorted(offsets)
 
     def update(self, offsets: Iterable[int]) -> None:
-        """Add some."""
+        """Add some offsets."""
         new = sorted(offsets)
         if not self._offsets or not new or new[0] > self._offsets[-1]:
             self._offsets += new
@@ -66,13 +69,13 @@ class Held:
             self._offsets = sorted({*self._offsets, *new})
 
     def discard(self, offset: int) -> None:
-        """Take one out, if it is there."""
+        """Remove one, if it is there."""
         place = bisect.bisect_left(self._offsets, offset)
         if place < len(self._offsets) and self._offsets[place] == offset:
             del self._offsets[place]
 
     def clear(self) -> None:
-        """Take all out."""
+        """Remove all."""
         self._offsets.clear()
 
     def __iter__(self) -> Iterator[int]:
@@ -87,13 +90,13 @@ class Side:
         name: client id and incarnation.
         current: its window; None without one.
         old: windows that were dropped, by number.
-        values: every offset it may send: what its in-memory offset was, and what it was told to set.
+        values: every offset that it may send: previous in-memory offsets, and those that it was told to set.
         answer: the last answer to an offset query, None before the first one; ``answered`` says what it was.
         live: offsets that its windows, dropped ones included, may hold.
-        memory: its in-memory offset as it was noted last.
-        outlives: offsets whose listeners ran when the shutdown was complete.
-        stopped: when it was, ms; None where it is not.
-        unseen: why its events cannot be followed now; empty where they can.
+        memory: its latest in-memory offset.
+        outlives: offsets whose listeners were running when the shutdown was complete.
+        stopped: when the shutdown was complete, ms; None if it is not.
+        unseen: why its events cannot be followed now; empty if they can.
     """
 
     name: str
@@ -109,13 +112,13 @@ class Side:
     unseen: str = BEFORE
 
     def window_of(self, event: Event) -> Window | None:
-        """The window that an event belongs to: by its number, else the one there is."""
+        """The window to which an event belongs: by its number, otherwise the only one."""
         if event.epoch is None or (self.current is not None and self.current.epoch in (event.epoch, UNTOLD)):
             return self.current or next(reversed(self.old.values()), None)
         return self.old.get(event.epoch)
 
     def remembers(self, offset: int) -> None:
-        """The in-memory offset is this one now."""
+        """The in-memory offset is now this one."""
         self.values.add(offset)
         if self.current is not None and (not self.current.marks or self.current.marks[-1] != offset):
             self.current.marks.append(offset)
@@ -129,11 +132,11 @@ class Side:
 
 
 class Stored:
-    """What stores of offsets have had: one of the broker, or in broadcasting one for each process.
+    """The offsets that stores have had: one store of the broker, or in broadcasting one for each process.
 
     Attributes:
-        known: whether it is known what a store has, by store.
-        doubtful: the broker may have any of the offsets it once had: it was started again.
+        known: for each store, whether its content is known.
+        doubtful: whether the broker may have any of its earlier offsets, because it was restarted.
     """
 
     def __init__(self, *, stores: int, known: bool, slack: int) -> None:
@@ -153,7 +156,7 @@ class Stored:
         return any(value == offset for _, value in self._values[store])
 
     def may_tell(self, store: int, offset: int, since: int) -> bool:
-        """Whether an answer may be this offset: of now, or one that was stored at ``since``, ms, or later."""
+        """Whether an answer may be this offset: the present one, or one that was stored at ``since``, ms, or later."""
         values = self._values[store]
         if not self.known[store] or offset == values[-1][1]:
             return True

@@ -1,4 +1,4 @@
-"""Witnesses: what the model says of single queues that somebody else has found suspicious."""
+"""Witnesses: what the model says about single queues with findings from elsewhere."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .streams import Place, Stream, Surroundings, streams_of
 from .unseen import Unseen
 
 MOST_EVENTS = 200_000
-"""Events of one queue that are followed; of one with more nothing is said."""
+"""Maximum number of events of a queue that are followed; about a queue with more, nothing is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """What following a queue through the model gives.
+    """The result of following a queue through the model.
 
     Attributes:
         mismatches: events that the model does not allow, in the order of the trace.
@@ -36,11 +36,13 @@ class Witness:
 
     @property
     def allows_all(self) -> bool:
-        """Whether all that was recorded of the queue is a behaviour of the model, with nothing assumed."""
+        """Whether everything recorded about the queue is a behaviour of the model, with nothing assumed."""
         return not self.mismatches and not self.assumed
 
     def mismatch_at(self, since: int, time: int) -> Mismatch | None:
-        """The mismatch that a finding rests on: the first from ``since`` to ``time``, ms, or the last one before."""
+        """The mismatch on which a finding rests: the first one from ``since`` to ``time``, ms, or the last one
+        before.
+        """
         within = [one for one in self.mismatches if since <= one.time <= time + SLACK]
         before = [one for one in self.mismatches if one.time < since]
         return within[0] if within else before[-1] if before else None
@@ -79,7 +81,7 @@ def _witness(stream: Stream, unseen: Unseen, machines: Machines) -> Witness:
 
 
 def _assumed(follower: Follower, events: Collection[Event], unseen: Unseen) -> str:
-    """What is no full evidence."""
+    """What prevents full evidence."""
     if follower.gaps:
         return "events of this queue are missing"
     if follower.doubtful or unseen.holes:

@@ -1,4 +1,4 @@
-"""Words: the state of a behaviour as RocketMQ would say it, and the actions that are possible in it."""
+"""Words: the state of a behaviour in RocketMQ's terms, and the actions that are possible in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .behaviour import Behaviour
 
 
 def enabled(b: Behaviour, c: int, offset: int | None) -> tuple[str, ...]:
-    """The actions that the machine allows ``c``, with the message at ``offset`` where one is needed."""
+    """The actions that the machine allows ``c``, with the message at ``offset`` if one is needed."""
     m = b.clamped(offset)
     return tuple(
         name
@@ -25,7 +25,7 @@ def enabled(b: Behaviour, c: int, offset: int | None) -> tuple[str, ...]:
 
 
 def describe(b: Behaviour, c: int | None) -> str:
-    """The state in RocketMQ's words, of all clients or of one and the broker."""
+    """The state in RocketMQ's terms, for all clients or for one client and the broker."""
     words = [f"{b.sides[one].name}: {_client(b, one)}" for one in (range(len(b.sides)) if c is None else (c,))]
     stored = b.told(b.stored_offset(c or 0))
     words.append(f"stored offset {stored}, log end known {b.told(b.get('log_end', texts.Q))}")
@@ -61,7 +61,7 @@ def _spans(b: Behaviour, offsets: Iterable[int]) -> str:
 
 
 def _arguments(action: Action, c: int, m: int | None, count: int) -> dict[str, int] | None:
-    """Arguments of an action for one client and message; None if it needs what is not given."""
+    """Arguments of an action for one client and message; None if it needs more than these."""
     arguments: dict[str, int] = {}
     for name, kind in action.parameters.items():
         if kind is Consumer:

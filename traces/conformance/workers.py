@@ -14,11 +14,11 @@ import pyarrow as pa
 from .part import Answer
 
 _NOTICED_WITHIN = 5.0
-"""A pool whose processes were stopped is waited for so long, s."""
+"""Seconds to wait for a pool whose processes were stopped."""
 
 
 def side_by_side(work: Callable[[pa.Table], Answer], tables: Iterable[pa.Table], *, jobs: int) -> Iterator[Answer]:
-    """The answers about tables of events, in their order; few tables wait at a time.
+    """The answers about tables of events, in their order; only few tables wait at a time.
 
     ``work`` follows a table; it can be sent to other processes.
 

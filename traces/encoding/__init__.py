@@ -1,1 +1,1 @@
-"""Words become numbers, events become blocks: the same bytes in one process and on Spark."""
+"""Words become numbers and events become blocks: the same bytes in one process and on Spark."""

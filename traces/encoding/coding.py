@@ -1,6 +1,7 @@
-"""Coding: batches of events as columns of whole numbers, which is what monitors are fed with.
+"""Coding: batches of events as columns of whole numbers, the input of monitors.
 
-Words become codes, a queue becomes its slot, a process its actor; what an event does not have is :data:`ABSENT`.
+Words become codes, a queue becomes its slot, and a process its actor; a field that an event does not have is
+:data:`ABSENT`.
 """
 
 from __future__ import annotations
@@ -45,44 +46,47 @@ COLUMNS = (
 """Columns of the schema that coding reads."""
 
 UNKNOWN_KIND = 255
-"""Code of a kind that this version does not know; monitors pass over it."""
+"""Code of a kind that this version does not know; monitors ignore such events."""
 
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
-# Room of the parts in one number of 63 bits: 15 for groups, 20 for topics, 12 for brokers, 16 for queue ids. The last
-# queue id, without a broker, stands for none.
+# Bits of the parts in one number of 63 bits: 15 for groups, 20 for topics, 12 for brokers, 16 for queue ids. The last
+# queue id, without a broker, stands for no queue.
 _TOPICS, _BROKERS, _QUEUES = 1 << 20, 1 << 12, 1 << 16
 _ACTORS = 1 << 24
 _NO_QUEUE = -1
 _BY_CLIENT = -2
-"""Stands for a queue of a broadcasting group until its client is looked at too; lower numbers stand for others."""
+"""Stands for a queue of a broadcasting group until its client is looked up as well; lower numbers have other
+meanings.
+"""
 
 _NEW = -(1 << 31)
-"""Code in a place of a memo that holds nothing yet."""
+"""Code in an empty place of a memo."""
 
 _PLACE = np.dtype([(name, np.int32) for name in ("group", "topic", "broker", "queue", "code")])
-"""A place of the memo of one batch for its queues: where in the batch's words their names are, and the slot."""
+"""A place in the memo of one batch for its queues: where their names are among the batch's words, and the slot."""
 
 _PROCESS = np.dtype([(name, np.int32) for name in ("incarnation", "code")])
-"""A place of the memo of one batch for its processes: the last incarnation of a word of the batch, and its actor."""
+"""A place in the memo of one batch for its processes: the last incarnation of a word of the batch, and its actor."""
 
 _POSITIONS = 256
-"""Places of the memo for queues: as many as one loop has at hand; most batches have fewer queues."""
+"""Number of places in the memo for queues: as many as one loop can use; most batches have fewer queues."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coded:
-    """Coded events: equally long columns, which nobody may write to.
+    """Coded events: columns of equal length, which must not be written to.
 
     Attributes:
         time: ms, int64.
         kind: code of :class:`Kind`, or UNKNOWN_KIND; uint8.
         result: code of :class:`Result`; uint8.
         path: code of :class:`Path`; uint8.
-        slot: code of the queue, int32. What happens to a message in a queue that is not told has the slot of its group
-            and topic without a queue; other events without a queue have -1.
+        slot: code of the queue, int32. An event about a message whose queue is not recorded has the slot of its group
+            and
+            topic without a queue; other events without a queue have -1.
         actor: code of the process, -1 without; int32.
         offset: see the schema, int64, as are next, low (the schema's min), high (max), origin, due.
-        count: int32, as are attempt, level, max_attempts. origin is 0 where it is not known.
+        count: int32, as are attempt, level, max_attempts. ``origin`` is 0 if it is not known.
     """
 
     time: Any
@@ -103,7 +107,7 @@ class Coded:
     max_attempts: Any
 
     def __post_init__(self) -> None:
-        # Some columns are Arrow's and cannot be written to. All are made alike, or compiled code would be of two kinds.
+        # Some columns belong to Arrow and are read-only. All are made so, or functions would be compiled for two types.
         for column in vars(self).values():
             column.flags.writeable = False
 
@@ -111,12 +115,14 @@ class Coded:
         return len(self.time)
 
     def renamed(self, slots: Any, actors: Any) -> Coded:
-        """The events with new codes of queues and processes, given by old ones, see :func:`renaming`."""
+        """The events with new codes for queues and processes, given as arrays indexed by old codes; see
+        :func:`renaming`.
+        """
         return replace(self, slot=slots.take(self.slot), actor=actors.take(self.actor))
 
 
 def renaming(new: Iterable[int]) -> Any:
-    """New codes by old ones, and none at the end, which is where -1 looks."""
+    """New codes indexed by old ones, with "none" at the end, which is where index -1 looks."""
     return np.array([*new, -1], np.int32)
 
 
@@ -128,13 +134,13 @@ TYPES: Mapping[str, np.dtype[Any]] = {
 """Types of the columns of :class:`Coded`, in their order."""
 
 _PLAIN = ("time", "offset", "next", "low", "high", "count", "attempt", "level", "due", "max_attempts")
-"""Columns of :class:`Coded` that are those of the schema."""
+"""Columns of :class:`Coded` that are copied from the schema."""
 
 _IN_SCHEMA = {"low": "min", "high": "max"}
 
 
 class Coder:
-    """Codes batch after batch with the same names."""
+    """Codes one batch after another with the same names."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -149,7 +155,7 @@ class Coder:
         return Coded(**{name: columns[name].filled(ABSENT, type_) for name, type_ in TYPES.items()})
 
     def columns(self, batch: pa.RecordBatch) -> dict[str, Column]:
-        """The same as columns of which values may be missing: where :class:`Coded` has ABSENT."""
+        """The same as columns with missing values where :class:`Coded` has ABSENT."""
         client = _Words.of(batch, "client", self.names.clients)
         broker = _Words.of(batch, "broker", self.names.brokers)
         origin = _origin(batch)
@@ -179,7 +185,7 @@ class Coder:
             place = (group.word(at), topic.word(at), at_broker, id_)
             known = self.names.of_groups.get(place[0])
             own = known is not None and known.mode == "broadcasting"
-            # A slot for each client of a broadcasting group is found by a second look, below.
+            # The slot for each client of a broadcasting group is found by a second look-up, below.
             code = _BY_CLIENT - len(self._by_client) if own else self.names.slot_at(*place, "")
             if own:
                 self._by_client.append(place)
@@ -200,7 +206,7 @@ class Coder:
         columns = (*names_, incarnation, memo)
         actors = np.empty(len(batch), np.int32)
         while (at := self._actors.resolve(_resolve_actors, columns, actors)) >= 0:
-            # Without a client a broker acts.
+            # Without a client, it is the broker that acts.
             is_client = bool(client.word(at))
             actor = Actor(client.word(at), max(0, int(incarnation[at]))) if is_client else Actor(broker.word(at), -1)
             self._actors.add(int(_key_of_actor(at, *names_, incarnation)), self.names.actor(actor))
@@ -226,7 +232,7 @@ class _Words:
         return cls(Column.of(given.indices).filled(-1, np.int32), codes_, [*words, ""])
 
     def word(self, event: int) -> str:
-        """The word of an event, empty for none."""
+        """The word of an event; empty for none."""
         return self.words[int(self.at[event])]
 
 
@@ -240,7 +246,7 @@ def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unkn
     given = _dictionary(batch.column(column))
     by_text = {str(word): code for word, code in words.items()}
     known = [by_text.get(text, unknown) for text in given.dictionary.to_pylist()]
-    # The last one is that of null.
+    # The last word stands for null.
     table = read_only(np.array([*known, unknown], np.uint8))
     return Column.whole(Column.of(given.indices).looked_up(table))
 
@@ -300,7 +306,7 @@ def _resolve_slots(
 
 @hot
 def _code_of(table: Any, key: Any) -> Any:
-    """The code of a combination, -1 for none, _NEW for one that has no code yet."""
+    """The code of a combination; -1 for none, _NEW for one that has no code yet."""
     if key < 0:
         return int64(-1)
     at = place_of(table, key, int64(0))
@@ -344,7 +350,7 @@ def _resolve_actors(
     memo: Any,
 ) -> int:
     for i in range(start, len(out)):
-        # Places of the memo: the words of clients, and behind them no broker and those of brokers.
+        # Places of the memo: the words of clients, then "no broker" and those of brokers.
         at = np.uint64(client[i] if client[i] >= 0 else len(clients) + broker[i] + 1)
         if memo[at].incarnation == incarnation[i] and memo[at].code != _NEW:
             out[i] = memo[at].code
@@ -353,13 +359,13 @@ def _resolve_actors(
         if code == _NEW:
             return i
         out[i] = code
-        if client[i] < 0 or clients[client[i]] > 0:  # with an empty word it is the broker that acts
+        if client[i] < 0 or clients[client[i]] > 0:  # with an empty word, it is the broker that acts
             memo[at].incarnation, memo[at].code = incarnation[i], code
     return len(out)
 
 
 def _origin(batch: pa.RecordBatch) -> Any:
-    """The origin where it is given, that of the key where only the key is, 0 without both."""
+    """The origin if it is given, or that of the key if only the key is; 0 without both."""
     given = _whole(batch, "origin")
     origins = given.filled(0, np.int64)
     if not given.missing or "key" not in batch.schema.names or batch.column("key").null_count == len(batch):

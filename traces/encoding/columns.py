@@ -1,7 +1,7 @@
-"""Columns of whole numbers as Arrow has them: values, and a bit for each that tells whether it is there.
+"""Columns of whole numbers as in Arrow: values, and a bit for each that says whether it is present.
 
-Everything that is done to every value of a column before a monitor sees it is done here, in machine code and in one go:
-a trace has a dozen columns, and going through memory is what costs.
+Everything that is done to every value of a column before a monitor sees it is done here, in machine code and in a
+single pass: a trace has a dozen columns, and memory access dominates the cost.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import pyarrow as pa
 from ..machine_code.compiled import entry, hot
 
 _WHOLE = 255
-"""Eight bits of eight values that are all there."""
+"""Eight validity bits of eight values that are all present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of whole numbers; nobody may write to its arrays."""
+    """A column of whole numbers; its arrays must not be written to."""
 
-    values: Any  # where one is missing, stands anything
-    known: Any  # a bit for each value, from the lowest of a byte on, 1 where it is there; empty if all are
-    missing: int  # how many are not there
+    values: Any  # undefined where a value is missing
+    known: Any  # a bit for each value, from the lowest bit of a byte on, 1 if it is present; empty if all are
+    missing: int  # number of missing values
 
     @classmethod
     def of(cls, column: pa.Array) -> Column:
-        """A column of Arrow, which stays where it is."""
+        """A column of Arrow, without copying."""
         first, end = column.offset, column.offset + len(column)
         validity, values = column.buffers()
         type_ = column.type.to_pandas_dtype()
@@ -49,12 +49,12 @@ class Column:
 
     @classmethod
     def whole(cls, values: Any) -> Column:
-        """A column of an array, of which no value is missing."""
+        """A column made from an array, without missing values."""
         return cls(read_only(values), _NO_BITS, 0)
 
     @classmethod
     def but(cls, values: Any, absent: int) -> Column:
-        """A column of an array, in which ``absent`` stands for a value that is missing."""
+        """A column made from an array, in which ``absent`` stands for a missing value."""
         there = values != absent
         missing = len(values) - int(np.count_nonzero(there))
         if not missing:
@@ -66,14 +66,14 @@ class Column:
         return len(self.values)
 
     def span(self) -> tuple[int, int]:
-        """The smallest and the largest of the values, also of what stands where one is missing; (0, 0) without any.
+        """The smallest and the largest value, including what is stored for missing values; (0, 0) if there are none.
 
-        Arrow writes 0 there, as a rule, and not to look at the bits takes a fourth of the time.
+        Arrow usually stores 0 for missing values, and not reading the bits takes a quarter of the time.
         """
         return (int(self.values.min()), int(self.values.max())) if len(self) else (0, 0)
 
     def filled(self, absent: int, type_: Any) -> Any:
-        """The values, and ``absent`` where one is missing."""
+        """The values, with ``absent`` for missing ones."""
         if not self.missing and self.values.dtype == type_:
             return self.values
         filled = np.empty(len(self), type_)
@@ -81,41 +81,41 @@ class Column:
         return read_only(filled)
 
     def less(self, base: int, absent: int, out: Any) -> None:
-        """Write to ``out`` the values without ``base``, and ``absent`` where one is missing."""
+        """Write to ``out`` the values minus ``base``, and ``absent`` for missing ones."""
         if not self.missing and not base and out.dtype == self.values.dtype:
             out[:] = self.values
         else:
             _write(self.values, self.known, base, absent, out)
 
     def pick(self, values: Any, places: Any) -> None:
-        """Write the values that are there, and their places; of a column in which some are missing."""
+        """Write the values that are present, and their positions; for a column with missing values."""
         _pick(self.values, self.known, values, places)
 
     def occurring(self, count: int) -> list[bool]:
-        """For each number from 0 to ``count`` - 1 whether it is among the values."""
+        """For each number from 0 to ``count`` - 1, whether it occurs among the values."""
         found = np.zeros(count, np.uint8)
         _mark(self.values, self.known, found)
         marks: list[bool] = found.view(np.bool_).tolist()
         return marks
 
     def looked_up(self, table: Any) -> Any:
-        """What ``table`` has at the places that are the values; its last entry where one is missing."""
+        """The entries of ``table`` at the values as indices; its last entry for missing values."""
         found = np.empty(len(self), table.dtype)
         _look_up(self.values, self.known, table, found)
         return read_only(found)
 
 
 def read_only(column: Any) -> Any:
-    """The array as one that is not written to: compiled code would be of two kinds if some could be."""
+    """The array, made read-only: if some arrays were writable, functions would be compiled for two types."""
     view = column.view()
     view.flags.writeable = False
     return view
 
 
 def arrow_places(places: Any) -> pa.Array:
-    """Places in a batch, int64, as Arrow takes them.
+    """Positions in a batch, int64, as an Arrow array.
 
-    Where Arrow is to find out what it is given, it imports pandas if it can, which takes longer than most checks.
+    If Arrow has to infer the type, it imports pandas if it can, which takes longer than most checks.
     """
     return pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places)])
 
@@ -143,7 +143,7 @@ def _write(values: Any, known: Any, base: int, absent: int, out: Any) -> None:
             for j in range(8):
                 out[at + j] = absent
         else:
-            # The same for each of them, whatever its bit: so no branches are needed.
+            # The same operations for each value, whatever its bit, so no branches are needed.
             for j in range(8):
                 value, there = values[at + j] - base, known[byte] >> j & 1
                 out[at + j] = value if there else absent

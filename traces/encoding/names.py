@@ -1,8 +1,8 @@
-"""Names and codes: monitors work with small numbers, people with names; this keeps the two together.
+"""Names and codes: monitors work with small numbers, people with names; this module maps between them.
 
-A *slot* is a queue of a group: (group, topic, broker, queue id), and for broadcasting groups also the member. What a
-producer or broker does for all groups, such as storing a message, has a slot without a group. An *actor* is a process:
-(client id, incarnation), or a broker.
+A *slot* is a queue of a group: (group, topic, broker, queue id), and for broadcasting groups also the member. Events of
+a producer or broker that concern all groups, such as storing a message, have a slot without a group. An *actor* is a
+process: (client id, incarnation), or a broker.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ RETRY_PREFIX = "%RETRY%"
 DEAD_LETTER_PREFIX = "%DLQ%"
 
 ORDERLY, BROADCASTING, RETRY_TOPIC, DEAD_LETTER_TOPIC, OF_A_TOPIC, NO_QUEUE = 1, 2, 4, 8, 16, 32
-"""Flags of a slot: of an orderly group, a broadcasting one, of a retry topic, a dead-letter topic, of no group, and of
-no queue: its events do not tell it."""
+"""Flags of a slot: of an orderly group, a broadcasting group, a retry topic, a dead-letter topic, no group, and no
+queue (its events do not name one).
+"""
 
 
 def group_of_topic(topic: str) -> str:
-    """The group whose retry or dead-letter topic it is; empty if it is neither."""
+    """The group whose retry or dead-letter topic this is; empty if it is neither."""
     return next((topic[len(one) :] for one in (RETRY_PREFIX, DEAD_LETTER_PREFIX) if topic.startswith(one)), "")
 
 
@@ -33,12 +34,12 @@ class Slot:
     """A queue as one group, or one broadcasting client, sees it.
 
     Attributes:
-        group: consumer group, empty for what concerns all groups.
+        group: consumer group; empty for events that concern all groups.
         topic: as consumed.
         broker: broker name.
-        queue: queue id, -1 for what is in no queue that is known; broker is empty then.
-        client: of a broadcasting group, else empty.
-        member: which one of that client id, as an incarnation: see :mod:`..recorders.members`.
+        queue: queue id; -1 if the queue is not known, and ``broker`` is then empty.
+        client: client id in a broadcasting group, otherwise empty.
+        member: which process with that client id, as an incarnation: see :mod:`..recorders.members`.
     """
 
     group: str
@@ -57,7 +58,7 @@ class Slot:
 
     @property
     def who(self) -> str:
-        """The client of a broadcasting group as texts name it; empty for other groups."""
+        """The client of a broadcasting group, as named in texts; empty for other groups."""
         return str(Actor(self.client, self.member)) if self.client else ""
 
 
@@ -67,7 +68,7 @@ class Actor:
 
     Attributes:
         name: client id, or broker name.
-        incarnation: which process of that client id; -1 for a broker.
+        incarnation: which process with that client id; -1 for a broker.
     """
 
     name: str
@@ -80,14 +81,14 @@ class Actor:
 
 
 class Words:
-    """A growing list of different words; the code of a word is its place."""
+    """A growing list of distinct words; the code of a word is its position."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self._codes: dict[str, int] = {}
 
     def code(self, word: str) -> int:
-        """The code of a word, a new one for a new word."""
+        """The code of a word; a new word gets a new code."""
         found = self._codes.get(word)
         if found is None:
             found = self._codes[word] = len(self.words)
@@ -99,8 +100,8 @@ class Names:
     """All names of a trace, in the order of their first appearance.
 
     Args:
-        groups: what is known of groups.
-        members: which process of a broadcasting group takes the place of which; each is a member of its own else.
+        groups: what is known about groups.
+        members: which process of a broadcasting group replaces which other; any other process is a member of its own.
     """
 
     def __init__(self, groups: Mapping[str, Group] | None = None, members: Mapping[Actor, int] | None = None) -> None:
@@ -114,7 +115,7 @@ class Names:
         self._actor_codes: dict[Actor, int] = {}
 
     def slot(self, slot: Slot) -> int:
-        """The code of a slot, a new one for a new slot."""
+        """The code of a slot; a new slot gets a new code."""
         if slot.client:
             slot = replace(slot, member=self.member(Actor(slot.client, slot.member)).incarnation)
         found = self._slot_codes.get(slot)
@@ -125,11 +126,11 @@ class Names:
         return found
 
     def member(self, actor: Actor) -> Actor:
-        """The first process of the member of a broadcasting group that a process is."""
+        """The first process of the member to which a process of a broadcasting group belongs."""
         return Actor(actor.name, self._members.get(actor, actor.incarnation))
 
     def actor(self, actor: Actor) -> int:
-        """The code of an actor, a new one for a new actor."""
+        """The code of an actor; a new actor gets a new code."""
         found = self._actor_codes.get(actor)
         if found is None:
             found = self._actor_codes[actor] = len(self.actors)
@@ -139,7 +140,7 @@ class Names:
     def slot_at(self, group: str, topic: str, broker: str, queue: int, client: str, member: int = 0) -> int:
         """The code of the slot of an event with these fields.
 
-        The name of a retry or dead-letter topic tells the group where the event does not.
+        The group is taken from the name of a retry or dead-letter topic if the event does not state it.
         """
         group = group or group_of_topic(topic)
         known = self.of_groups.get(group)
@@ -170,9 +171,9 @@ _START = 1 << 10
 
 
 class Combinations:
-    """Codes of combinations of codes, found for whole columns at machine speed.
+    """Codes of combinations of codes, looked up for whole columns at machine speed.
 
-    A combination is one whole number from 0 on, made of its parts by a compiled function of the caller.
+    A combination is one whole number from 0 on, computed from its parts by a compiled function of the caller.
     """
 
     def __init__(self) -> None:
@@ -181,15 +182,16 @@ class Combinations:
         self._reached = 0
 
     def add(self, key: int, code: int) -> None:
-        """Give a combination its code."""
+        """Assign a code to a combination."""
         self._table = roomy(self._table, self._count)
         _give(self._table, key, code)
         self._count += 1
 
     def resolve(self, function: Callable[..., int], columns: Sequence[Any], out: Any) -> int:
-        """Let a compiled function write the codes of events to ``out``; the event whose combination has none, or -1.
+        """Let a compiled function write the codes of events to ``out``. Returns the first event whose combination has
+        no code, or -1.
 
-        The caller gives that combination its code and calls again: the function goes on where it stopped.
+        The caller assigns a code to that combination and calls again: the function continues where it stopped.
         """
         reached = function(self._table, self._reached, out, *columns)
         done = reached == len(out)

@@ -1,8 +1,9 @@
-"""Packing: coded events in a fraction of their room, to be gone through as often as needed.
+"""Packing: coded events in a fraction of their size, which can be read as often as needed.
 
-What a column has in common is kept once: a column of one value is that value, of a column that is mostly absent only
-the rest is kept, and other whole numbers are counted from the smallest one, with as few bytes as they need. All columns
-of a batch share one block of memory: asking for many small ones costs more than filling them.
+Whatever the values of a column have in common is stored once: a column with one value is that value, a column that is
+mostly absent keeps only the rest, and other whole numbers are stored as differences from the smallest one, in as few
+bytes as they need. All columns of a batch share one block of memory: allocating many small ones costs more than filling
+them.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ _NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
 _PLACE = np.dtype(np.uint32)
 _LEAST = -(2**63)
 _SPARSE = 4
-"""A column is kept without what is absent where that leaves one value in so many."""
+"""A column is stored without its absent values if at most one value in this many is present."""
 
 _HASHES = ("origin",)
-"""Columns that have no fewer bytes: looking would be in vain."""
+"""Columns that cannot be stored in fewer bytes: checking would be in vain."""
 
 _OTHER = np.dtype(np.int64)
 _CODEC = "lz4"
 
 _ROUND = 64
-"""Bytes of a column begin at multiples of this."""
+"""The bytes of a column begin at multiples of this."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a column is kept."""
+    """How a column is stored."""
 
     type: np.dtype[Any]  # of the column
-    base: int  # what is to be added to the values; what all are, if none is kept
-    stored: np.dtype[Any]  # type of the values that are kept
-    count: int = 0  # how many are
-    absent: bool = False  # whether 0 stands for an absent one
-    places: bool = False  # whether the place of each is kept too, and all others are ``base``
+    base: int  # number to add to the values, or the value of the whole column if none are stored
+    stored: np.dtype[Any]  # type of the stored values
+    count: int = 0  # number of stored values
+    absent: bool = False  # whether 0 stands for an absent value
+    places: bool = False  # whether the position of each value is stored too, and all other values are ``base``
 
     @classmethod
     def of(cls, name: str, column: Column) -> _Form:
@@ -73,18 +74,18 @@ class _Form:
 
     @property
     def room(self) -> tuple[int, int]:
-        """Bytes of the values, and of the places."""
+        """Number of bytes for the values, and for the positions."""
         return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _PLACE.itemsize * self.places)
 
     def put(self, column: Column, values: Any, places: Any) -> None:
-        """Keep a column."""
+        """Store a column."""
         if self.places:
             column.pick(values, places)
         elif self.count:
             column.less(self.base, 0, values)
 
     def take(self, begin: int, end: int, values: Any, places: Any) -> Any:
-        """A part of the column as it was."""
+        """A part of the column, restored."""
         if self.count and not self.places:
             values = values[begin:end]
             if self.stored == self.type:
@@ -109,25 +110,25 @@ class Packed:
 
     @property
     def nbytes(self) -> int:
-        """About so many bytes it takes."""
+        """Its approximate size in bytes."""
         return int(self.block.nbytes)
 
     def unpack(self, rows: int) -> Iterator[Coded]:
-        """The events as they were, so many at a time."""
+        """The events as they were, a given number at a time."""
         parts = _parts(self.forms, self.block)
         for begin in range(0, self.length, rows):
             end = min(begin + rows, self.length)
             yield Coded(**{name: self.forms[name].take(begin, end, *parts[name]) for name in TYPES})
 
     def column(self, name: str) -> Any:
-        """A column that :class:`~.coding.Coded` does not have, as it was; None if none was packed."""
+        """A column that :class:`~.coding.Coded` does not have, restored; None if none was packed."""
         if name not in self.forms:
             return None
         return self.forms[name].take(0, self.length, *_parts(self.forms, self.block)[name])
 
 
 def pack(columns: Mapping[str, Column]) -> Packed:
-    """Events in less room: all columns of :class:`~.coding.Coded`, and maybe more; none is longer than others."""
+    """Events in a smaller form: all columns of :class:`~.coding.Coded`, and possibly more; all of the same length."""
     forms = {name: _Form.of(name, column) for name, column in columns.items()}
     block = np.empty(sum(sum(form.room) for form in forms.values()), np.uint8)
     for name, part in _parts(forms, block).items():
@@ -136,13 +137,13 @@ def pack(columns: Mapping[str, Column]) -> Packed:
 
 
 def sealed(packed: Packed, **said: Any) -> bytes:
-    """Packed events, and what is said of them, as bytes for a file or another process of the same check."""
+    """Packed events, and a note about them, as bytes for a file or another process of the same check."""
     plain = pickle.dumps((packed, said), protocol=pickle.HIGHEST_PROTOCOL)
     return len(plain).to_bytes(8, "little") + bytes(pa.compress(plain, codec=_CODEC, asbytes=True))
 
 
 def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
-    """What was given to :func:`sealed`."""
+    """The arguments that were given to :func:`sealed`."""
     with memoryview(seal) as given:
         plain = pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC)
     found: tuple[Packed, dict[str, Any]] = pickle.loads(plain)
@@ -150,7 +151,7 @@ def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
 
 
 def _parts(forms: Mapping[str, _Form], block: Any) -> dict[str, tuple[Any, Any]]:
-    """Of each column the values and places in the block."""
+    """For each column, its values and positions in the block."""
     at = 0
     parts = {}
     for name, form in forms.items():
@@ -178,9 +179,9 @@ def _widen(values: Any, base: int, has_absent: int, column: Any) -> None:
 
 
 class Shelf:
-    """Keeps packed events: so many bytes in memory, what comes later in a file that has no name.
+    """Stores packed events: up to a number of bytes in memory, the rest in a file without a name.
 
-    Several threads may put something there, one takes it.
+    Several threads may store; only one reads.
     """
 
     def __init__(self, memory: int) -> None:
@@ -189,7 +190,7 @@ class Shelf:
         self._lock = threading.Lock()
 
     def put(self, packed: Packed) -> Packed | int:
-        """Keep it; the answer is for :meth:`take`.
+        """Store packed events; returns the argument for :meth:`take`.
 
         Raises:
             TraceError: the file cannot be written.
@@ -208,7 +209,7 @@ class Shelf:
             return place
 
     def take(self, kept: Packed | int) -> Packed:
-        """What was put there; only after everything was."""
+        """What was stored there; may be called only after everything was stored."""
         if isinstance(kept, Packed):
             return kept
         assert self._file is not None
@@ -217,6 +218,6 @@ class Shelf:
         return opened(self._file.read(size))[0]
 
     def close(self) -> None:
-        """Nothing will be taken any more."""
+        """Release everything; nothing can be taken after this."""
         if self._file is not None:
             self._file.close()

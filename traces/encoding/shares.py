@@ -1,7 +1,7 @@
-"""Shares: the queues and messages of a trace, dealt out to several folds that see all of its events.
+"""Shares: the queues and messages of a trace, divided among several folds that all read all of its events.
 
-Queues are judged apart from each other, and so are messages. So a fold that gets a share of them needs no other fold,
-and all of them together find what one would, one after another where memory is short.
+Queues are judged independently of each other, and so are messages. A fold that handles a share of them therefore needs
+no other fold, and all folds together find what a single one would; if memory is short, they can run one after another.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Share:
     count: int
 
     def of_queues(self, coded: Coded) -> Coded:
-        """The events as a fold by queue is to get them: those of queues of other shares have none."""
+        """The events for a fold by queue: those whose queue belongs to another share have no slot."""
         return self._chosen(coded, "slot", coded.slot, _NO_QUEUE)
 
     def of_messages(self, coded: Coded) -> Coded:
-        """The events as a fold by message is to get them: those of messages of other shares are of no kind."""
+        """The events for a fold by message: those whose message belongs to another share have no kind."""
         return self._chosen(coded, "kind", coded.origin, UNKNOWN_KIND)
 
     def _chosen(self, coded: Coded, name: str, keys: Any, other: int) -> Coded:
-        """The events, with ``other`` in a column where the key belongs to another share."""
+        """The events, with ``other`` in a column wherever the key belongs to another share."""
         if self.count == 1:
             return coded
         values = getattr(coded, name)

@@ -1,6 +1,6 @@
-"""Stores: how many messages were stored in each queue, at once or when they were due, and when.
+"""Stores: how many messages were stored in each queue (at once, or when their delay was over), and when.
 
-No monitor needs them one by one.
+No monitor needs them individually.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .names import Names, Slot
 
 
 class Stored(NamedTuple):
-    """What was stored in a queue."""
+    """What was stored in one queue."""
 
-    messages: int  # how many
+    messages: int  # number of messages
     last: int  # the highest offset
-    until: int  # when the message there was stored, ms
+    until: int  # when the message at the highest offset was stored, ms
     first: int  # the lowest offset
-    since: int  # when the message there was stored, ms
+    since: int  # when the message at the lowest offset was stored, ms
 
 
 class StoreCounts(dict[Slot, Stored]):

@@ -1,8 +1,9 @@
-"""By the model: what ``check`` finds suspicious of a queue is followed through the model, which confirms or excuses it.
+"""By the model: the queues of findings from ``check`` are followed through the model, which confirms or excuses each
+finding.
 
-A claim about a queue that is a theorem of the model cannot be violated in a run that is a behaviour of the model. So a
-finding about it is in doubt where all of the queue follows, with nothing assumed. Where the model does not allow an
-event there, the story says so.
+A claim about a queue that is a theorem of the model cannot be violated in a run that is a behaviour of the model. A
+finding about it is therefore in doubt if the model can follow the whole queue without assumptions. If the model does
+not allow an event of the queue, the story says so.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..engine.result import CheckResult, ClaimVerdict
 from ..io import Trace
 from .sentences import clock
 
-if TYPE_CHECKING:  # at run time it is imported for findings only: it takes longer than a small check
+if TYPE_CHECKING:  # at run time it is imported only if there are findings: the import takes longer than a small check
     from ..conformance.streams import Place
     from ..conformance.witness import Witness
 
@@ -34,19 +35,19 @@ DECIDED = frozenset(
         "orderly-in-order",
     }
 )
-"""Claims about one queue that hold in every state of the model, whatever time passes."""
+"""Claims about a single queue that hold in every state of the model, whatever time passes."""
 
 MOST_QUEUES = 20
-"""Queues that are followed; those with the first findings of each claim."""
+"""Maximum number of queues to follow: those with the first findings of each claim."""
 
 MOST_EVENTS = 5_000_000
-"""Events of a trace in which queues are looked for."""
+"""Largest number of events of a trace in which queues are searched."""
 
 
 def weighed(trace: Trace, result: CheckResult, *, most: int) -> tuple[CheckResult, Mapping[Place, Witness]]:
-    """The result of a check with what the model says of its findings, and what it says of each queue.
+    """The result of a check, completed by what the model says about its findings, and its answer for each queue.
 
-    The queues of ``most`` findings of each claim are followed; 0 leaves everything as it is.
+    The queues of ``most`` findings of each claim are followed; 0 changes nothing.
     """
     rows = result.rows
     sure = (rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)
@@ -76,7 +77,7 @@ def weighed(trace: Trace, result: CheckResult, *, most: int) -> tuple[CheckResul
 
 
 def place_of(slot: int, names: Names) -> Place | None:
-    """The queue of a finding, as it is followed; None of what is no queue of a group."""
+    """The queue of a finding, in the form in which it is followed; None if the finding is about no queue of a group."""
     found: Slot | None = names.slots[slot] if slot >= 0 else None
     if found is None or found.queue < 0 or not found.group:
         return None
@@ -86,7 +87,7 @@ def place_of(slot: int, names: Names) -> Place | None:
 
 
 def told_by_model(row: Mapping[str, Any], names: Names, witnesses: Mapping[Place, Witness]) -> str:
-    """What the model says of a finding; empty if its queue was not followed."""
+    """What the model says about a finding; empty if its queue was not followed."""
     place = place_of(row["slot"], names)
     if place is None or place not in witnesses:
         return ""

@@ -1,4 +1,4 @@
-"""What is said of clocks: of each recorder's against the others, and of what was corrected."""
+"""Sentences about clocks: each recorder's clock compared with the others, and what was corrected."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..clocks.clocks import Clock, Clocks
 class ClockRow(NamedTuple):
     """A recorder's clock, in words."""
 
-    recorder: str  # whose it is
-    ahead: str  # how far it is ahead of the others, and so is corrected
-    bounds: str  # between what it must be, against the reference
-    left: str  # what correction leaves open
-    pairs: int  # causal pairs that it is part of
+    recorder: str  # the recorder
+    ahead: str  # how far it is ahead of the others, which is corrected
+    bounds: str  # the bounds of its offset from the reference
+    left: str  # the uncertainty that remains after correction
+    pairs: int  # number of causal pairs in which it takes part
     drift: str  # how much faster it runs
 
 
@@ -28,7 +28,7 @@ def corrections(clocks: Clocks) -> list[str]:
 
 
 def clock_rows(clocks: Clocks) -> list[ClockRow]:
-    """Each recorder's clock against the others."""
+    """Each recorder's clock compared with the others."""
     return [
         ClockRow(
             recorder=str(clock.recorder),

@@ -1,7 +1,7 @@
-"""Evidence: the events of a trace that a few questions are about, collected in one more pass over it.
+"""Evidence: the events of a trace that answer given questions, collected in one more pass over it.
 
 A question names a queue with a range of offsets, periods in which somebody owned or wrote something, a message, or
-processes. Whole batches are sifted by codes; only what is asked for is ever looked at one by one.
+processes. Whole batches are filtered by codes; only matching events are read individually.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ OF_MESSAGES = frozenset(
         Kind.DEAD_LETTER,
     }
 )
-"""Kinds that concern the message at their offset; a pull result concerns all from its offset up to next."""
+"""Kinds that concern the message at their offset; a pull result concerns all messages from its offset up to
+``next``.
+"""
 
 OF_QUEUES = frozenset(
     {
@@ -57,16 +59,16 @@ _LAST = (1 << _OFFSETS) - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked of a trace; an event that answers any part of it is collected.
+    """A question about a trace; an event that answers any part of it is collected.
 
     Attributes:
         slot: a queue; None without.
-        offsets: ranges of offsets of it, ends excluded: their messages.
-        periods: times from … to, ms: what happened to the queue as a whole then, and to ``actors``.
-        origin: a message, 0 without.
+        offsets: ranges of offsets of the queue, ends excluded: events about their messages.
+        periods: times from … to, ms: events in them about the queue as a whole, and about ``actors``.
+        origin: a message; 0 for none.
         actors: processes.
-        group: events of ``actors``, and of the message, that are of another group are left out; empty for any.
-        topic: so are those that name another topic.
+        group: if given, events of ``actors`` and of the message that belong to another group are left out.
+        topic: if given, so are those that name another topic.
         kinds: events of ``actors`` are of these kinds.
     """
 
@@ -82,20 +84,21 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event that was asked for."""
+    """An event that answers a question."""
 
-    event: Event  # it, with all fields
+    event: Event  # the event, with all fields
     slot: int  # code of its queue
-    actor: int  # code of who acts
-    origin: int  # of its message
-    place: Place  # where it stands
+    actor: int  # code of the process that acts
+    origin: int  # origin of its message
+    place: Place  # its position in the trace
 
 
 def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[int] = ()) -> list[Found]:
-    """The events without what just goes on: stored offsets that rise, heartbeats and passes that say nothing new.
+    """The events without routine: stored offsets that rise, and heartbeats and passes that say nothing new, are left
+    out.
 
-    Of stored offsets those are kept that pass ``offset``, those that go back, those on another way than the usual ones,
-    and those at given times.
+    Of the stored offsets, those are kept that pass ``offset``, that go back, that came on an unusual path, or that were
+    stored at given times.
 
     Args:
         found: events by time.
@@ -128,7 +131,7 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
 
 
 def collect(trace: Trace, questions: Sequence[Question], names: Names) -> list[list[Found]]:
-    """The events that answer each question, in the order of time, then of the trace. Reads the trace once."""
+    """The events that answer each question, ordered by time, then by their order in the trace. Reads the trace once."""
     sieve = _Sieve(questions, names)
     coder = Coder(names)
     hits: list[tuple[tuple[int, int], Event, int, int, int]] = []
@@ -149,7 +152,7 @@ def collect(trace: Trace, questions: Sequence[Question], names: Names) -> list[l
 
 
 class _Sieve:
-    """Tells which events of a batch answer any question."""
+    """Decides which events of a batch answer any question."""
 
     def __init__(self, questions: Sequence[Question], names: Names) -> None:
         messages: list[tuple[int, int]] = []
@@ -173,7 +176,7 @@ class _Sieve:
         )
 
     def rough(self, batch: pa.RecordBatch) -> Any:
-        """Which events may be chosen, by what costs little to look at: queues and processes are left aside."""
+        """Which events may be selected, by checks that cost little: queues and processes are not checked."""
         columns = ["time", "kind", "offset", "next"]
         if len(self._origins):
             columns += ["origin", "key"] if batch.column("origin").null_count else ["origin"]
@@ -188,7 +191,7 @@ class _Sieve:
         return found
 
     def mask(self, coded: Coded) -> Any:
-        """Which events are chosen."""
+        """Which events are selected."""
         found = self._of_origins(coded)
         if len(self._messages):
             at = np.flatnonzero(self._of_messages[coded.kind] & (coded.slot >= 0) & (coded.offset != ABSENT))
@@ -212,13 +215,13 @@ class _Sieve:
 
 
 def _length(coded: Coded, at: Any) -> Any:
-    """How many messages an event is about: a pull result all from its offset up to next."""
+    """How many messages an event is about: for a pull result, all from its offset up to ``next``."""
     length = np.where(coded.kind[at] == _CODES[Kind.PULL_RESULT], coded.next[at] - coded.offset[at], 1)
     return np.clip(length, 1, _LAST)
 
 
 _COARSE = 4
-"""Times are sifted in steps of 16 ms, so that they need no more bits than offsets."""
+"""Times are filtered in steps of 16 ms, so that they need no more bits than offsets."""
 
 
 def _time(time: int) -> int:
@@ -226,7 +229,7 @@ def _time(time: int) -> int:
 
 
 def _slots(question: Question, names: Names) -> list[int]:
-    """The queue, and the same queue as brokers know it, without a group."""
+    """The queue, and the same queue without a group, as brokers know it."""
     slot = question.slot
     if slot is None or slot.queue < 0:
         return []
@@ -238,18 +241,18 @@ def _within(number: int) -> int:
 
 
 def _ranges(ranges: Iterable[tuple[int, int]]) -> Any:
-    """Ranges in order, joined; what is beyond 64 bits ends there."""
+    """Ranges in order, joined; values beyond 64 bits are clipped."""
     return joined((_within(first), _within(last)) for first, last in ranges)
 
 
 def _touches(ranges: Any, first: Any, last: Any) -> Any:
-    """Which of the ranges ``first`` … ``last`` (excluded) have something in common with any of ``ranges``."""
+    """Which of the ranges ``first`` … ``last`` (excluded) overlap any of ``ranges``."""
     at = np.minimum(np.searchsorted(ranges[:, 1], first, side="right"), len(ranges) - 1)
     return (ranges[at, 0] < last) & (ranges[at, 1] > first)
 
 
 def _chosen(kinds: Iterable[Kind]) -> Any:
-    """For each code of a kind whether it is one of them; codes are bytes."""
+    """For each code of a kind, whether it is selected; codes are bytes."""
     table = np.zeros(256, bool)
     table[[_CODES[kind] for kind in kinds]] = True
     return table
@@ -276,7 +279,7 @@ def _answers(found: Sequence[Found], questions: Sequence[Question], names: Names
 
 
 def _of_group(event: Event, question: Question) -> bool:
-    """Whether it is not what another group did with the message; that it was stored concerns all."""
+    """Whether the event is not something that another group did with the message; stores concern all groups."""
     of = event.get("group") or group_of_topic(event.get("topic") or "")
     return not question.group or not of or of == question.group
 

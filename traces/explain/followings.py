@@ -1,6 +1,6 @@
-"""What findings are about, as the model can follow it: a queue, a message with its retries, or a group.
+"""What findings are about, in a form that the model can follow: a queue, a message with its retries, or a group.
 
-All findings are read about together, so that a trace is read as often for many as for one.
+All findings are prepared together, so the number of passes over a trace does not grow with their number.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .evidence import Found, Question, collect, turning_points
 from .story import Story
 
 MOST_ACTORS = 200
-"""Processes and brokers of a recording of which the members of a group are looked for."""
+"""Number of processes and brokers in a recording up to which the members of a group are searched."""
 
 
 def followings(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[str, Following]:
-    """What can be followed of each finding, under the same keys. Reads the trace at most three times."""
+    """For each finding, what can be followed, under the same keys. Reads the trace at most three times."""
     messages = {key: story for key, story in told.items() if story.claim.monitor is Monitor.MESSAGES}
     others = {key: story for key, story in told.items() if key not in messages}
     queues = {key: story for key, story in others.items() if place_of(story.row["slot"], names) is not None}
@@ -37,7 +37,7 @@ def followings(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[st
     asked = {key: Question(origin=story.row["origin"]) for key, story in messages.items()}
     asked |= {key: question for key, story in groups.items() if (question := _of_members(story, names)) is not None}
     found = _answered(trace, asked, names)
-    # Which processes had a message shows only when its events have been read.
+    # Which processes had a message is known only once its events have been read.
     ended = _answered(trace, {key: _with_ends(messages[key], found[key], names) for key in messages}, names)
     followed = {
         **_queues(trace, queues, names),
@@ -65,14 +65,14 @@ def _queues(trace: Trace, told: Mapping[str, Story], names: Names) -> dict[str, 
 
 
 def _with_ends(story: Story, own: Sequence[Found], names: Names) -> Question:
-    """For a message, and for the ends of the processes that had it."""
+    """For a message, with the ends of the processes that had it."""
     row = story.row
     actors = tuple({names.actors[each.actor]: None for each in own if each.actor >= 0})
     return Question(origin=row["origin"], actors=actors, periods=((0, row["time"]),), kinds=CLIENT_ENDS)
 
 
 def _message(story: Story, own: Sequence[Found], found: Sequence[Found], header: Header) -> Following | None:
-    """A message with its retries; ``own`` are its events, ``found`` besides the ends of processes that had it."""
+    """A message with its retries; ``own`` are its events, ``found`` also the ends of the processes that had it."""
     group = next((each.event.get("group") for each in own if each.event["kind"] == Kind.DELIVER), None)
     if not group:
         return None
@@ -93,7 +93,7 @@ def _message(story: Story, own: Sequence[Found], found: Sequence[Found], header:
 
 
 def _of_members(story: Story, names: Names) -> Question | None:
-    """For the members of a group; None where there is no group, or too many processes are there."""
+    """For the members of a group; None if there is no group, or if there are too many processes."""
     slot, actors = story.slot, tuple(names.actors)
     if slot is None or not slot.group or len(actors) > MOST_ACTORS:
         return None
@@ -101,7 +101,7 @@ def _of_members(story: Story, names: Names) -> Question | None:
 
 
 def _group(story: Story, found: Sequence[Found]) -> Following | None:
-    """The members of a group, as far as what they said changed."""
+    """The members of a group, with those of their statements that changed."""
     row, slot = story.row, story.slot
     if slot is None:
         return None

@@ -1,6 +1,7 @@
-"""The answer about one message, in a few words for each group: delivered once, again and why, never, or not to be told.
+"""The answer about one message, in a few words for each group: delivered once, again and why, never, or cannot be
+told.
 
-What happened is its story's; why it came again is what a check of the whole trace has found of each delivery.
+What happened is in its story; why it came again comes from a check of the whole trace.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _TELLS_STATUS = ((Kind.DELIVER,), (Kind.RESULT,), (Kind.PULL_RESULT,), (Kind.COM
 
 
 class Answer(enum.StrEnum):
-    """What became of a message for a group, in the words that somebody asks with."""
+    """What became of a message for a group, in the words in which people ask about it."""
 
     ONCE = "DELIVERED ONCE"
     AGAIN = "DELIVERED AGAIN"
@@ -45,7 +46,7 @@ class GroupAnswer:
     Attributes:
         outcome: what became of the message for it.
         answer: the answer.
-        because: why it was delivered more than once, most frequent first; or what is missing where it cannot be told.
+        because: why it was delivered more than once, most frequent first; or, if there is no answer, what is missing.
     """
 
     outcome: Outcome
@@ -54,7 +55,7 @@ class GroupAnswer:
 
     @property
     def deliveries(self) -> int:
-        """How often it was delivered, tries after a failure among them."""
+        """How often it was delivered, including tries after a failure."""
         return len(self.outcome.attempts)
 
     @property
@@ -70,7 +71,7 @@ class GroupAnswer:
             again = why if deliveries > outcome.messages else ""
             head = f"{outcome.messages} MESSAGES HAVE THIS KEY, TOGETHER DELIVERED {_times(deliveries).upper()}"
             return f"{head}{again}{unsure}: {outcome.consumed} of them were consumed"
-        # What was consumed, or is a dead letter, needs no further words.
+        # A message that was consumed, or is a dead letter, needs no further words.
         is_done = outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED)
         told = "" if is_done else f": {outcome.told}"
         if self.answer in (Answer.ONCE, Answer.NEVER):
@@ -89,7 +90,7 @@ def _times(count: int) -> str:
 def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]:
     """The answer for each group of a message's story, with the reasons that a check of the same trace has found.
 
-    What brokers keep below another name for a broadcasting group is no group that could be given a message.
+    Names under which brokers keep data of a broadcasting group are not groups that could receive a message.
     """
     of_none = {group for group, why in result.coverage.not_judged.items() if why == KEPT_BY_BROKER}
     return tuple(_answer(one, story, result) for one in story.outcomes if one.group not in of_none)
@@ -131,7 +132,9 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
 
 
 def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tuple[str, ...]:
-    """Why deliveries followed the first: failures of its listener, and what the check says of each repetition."""
+    """Why deliveries followed the first one: failures of its listener, and the cause that the check gives for each
+    repetition.
+    """
     counts: Counter[str] = Counter()
     rows = repeated_rows(result)
     slots = result.names.slots
@@ -148,7 +151,7 @@ def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tupl
 
 
 def _failures(attempts: Sequence[Attempt]) -> int:
-    """After how many failures the next attempt came: that is no repetition."""
+    """Number of failures that were followed by a next attempt: such an attempt is no repetition."""
     count = 0
     for one, following in pairwise(attempts):
         numbered = one.number is not None and following.number is not None

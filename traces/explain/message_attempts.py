@@ -15,19 +15,19 @@ from .sentences import Event, where
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One delivery of a message to a listener, with what the rules expect of it.
+    """One delivery of a message to a listener, with what the rules expect.
 
     Attributes:
-        number: its count, ``reconsumeTimes``; None where that was not recorded.
+        number: its count, ``reconsumeTimes``; None if it was not recorded.
         place: queue and offset in words.
-        client: who got it.
+        client: the client that got it.
         time: when, ms.
-        result: how it ended; empty where that is not known.
-        took: how long the listener ran, ms; None where that is not known.
-        asked: delay level that the listener asked for when it was sent back; None if it was not.
+        result: how it ended; empty if this is not known.
+        took: how long the listener ran, ms; None if this is not known.
+        asked: delay level that the listener requested in its send-back; None if there was no send-back.
         sent_back: how the send-back ended: ``ok``, ``failed`` or empty.
-        level: delay level at which the retry waited; None where that was not recorded.
-        expected_level: at which it should have; None for no retry.
+        level: delay level at which the retry waited; None if it was not recorded.
+        expected_level: the level at which it should have waited; None for no retry.
         expected_wait: how long the next attempt should wait at least, ms; None for no retry.
         waited: how long after the failure the next attempt came, ms; None if none did.
     """
@@ -83,20 +83,22 @@ def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orde
 
 
 def spot_of(event: Event) -> str:
-    """Queue and offset of an event in words."""
+    """Queue and offset of an event, in words."""
     offset = event.get("offset")
     return where(event) if offset is None else f"offset {offset} of {where(event)}"
 
 
 def _attempt_of(event: Event, attempts: Sequence[Attempt]) -> int | None:
-    """Which delivery an event speaks of: the last one at its place, or of its count, or the last one of all."""
+    """The delivery to which an event belongs: the last one at its queue and offset, or with its count, or the last of
+    all.
+    """
     kind = event["kind"]
     if kind not in (Kind.RESULT, Kind.SEND_BACK, Kind.DELAY_STORE) or not attempts:
         return None
     for at in range(len(attempts) - 1, -1, -1):
         attempt = attempts[at]
         if kind == Kind.DELAY_STORE:
-            # A copy is stored with the count of the attempt it will be.
+            # A copy is stored with the count that its delivery will have.
             if event.get("attempt") is None or attempt.number is None or event["attempt"] == attempt.number + 1:
                 return at
         elif (event.get("offset") is None or spot_of(event) == attempt.place) and actor_of(event) == attempt.client:
@@ -105,13 +107,13 @@ def _attempt_of(event: Event, attempts: Sequence[Attempt]) -> int | None:
 
 
 def _fallback(event: Event, attempt: Attempt) -> int:
-    """The level of a retry that the client produces itself, whatever the listener asked for (SB-4)."""
+    """The level of a retry that the client produces itself, whatever the listener requested (SB-4)."""
     times = attempt.number if attempt.number is not None else event.get("attempt") or 0
     return int(fallback_level(times))
 
 
 def _expected(attempt: Attempt, limit: int, settings: Settings) -> Attempt:
-    """What the rules say of the next try (SB-14, DL-2)."""
+    """What the rules say about the next try (SB-14, DL-2)."""
     if attempt.number is None or attempt.result not in FAILURES:
         return attempt
     asked = attempt.asked or 0

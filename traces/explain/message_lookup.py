@@ -1,4 +1,6 @@
-"""Where a message is in a trace: its origins, the queues and offsets of its copies, and what was recorded of them."""
+"""Where a message is in a trace: its origins, the queues and offsets of its copies, and what was recorded about
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,17 @@ from .sentences import Event
 from .source_lines import pieces
 
 Spot = tuple[Slot, int, int, int]
-"""Where a copy of the message is: queue, offset, and from when to when it is heard of there, ms."""
+"""Where a copy of the message is: queue, offset, and the times of the first and last event that mentions it there,
+ms.
+"""
 
 
 class Located(NamedTuple):
     """A message that was found in a trace."""
 
     origins: set[int]  # its origins; several if the name fits several messages
-    spots: list[Spot]  # where its copies are, as every group knows these places
-    names: Names  # of queues and clients
+    spots: list[Spot]  # where its copies are, without a group
+    names: Names  # names of queues and clients
     coverage: Coverage  # what was recorded
     ends: Sequence[Event]  # the stops and deaths of clients, by time
 
@@ -55,14 +59,14 @@ def look_up(trace: Trace, asked: str) -> Located:
             "of one of its copies, or its origin as a number; traces without keys have origins only."
         )
     if heard.origins - by_name:
-        # The id of a copy was given: its other copies have other ids, and the same origin.
+        # The id of a copy was given: its other copies have other ids, but the same origin.
         heard = _scan(trace, heard.origins, asked, names)
     actors = [actor for actor in names.actors if actor.incarnation >= 0]
     names, slots = Names(trace.header.groups, members_of(heard.seen.context)), names.slots
     members = {names.member(actor) for actor in actors}
     spots = set()
     for (slot, offset), span in heard.spans.items():
-        # A group that was never given the message may have passed it all the same.
+        # A group that was never given the message may nevertheless have passed its offset.
         at = slots[slot]
         for group in (at.group, *heard.groups):
             known = trace.header.groups.get(group)
@@ -76,14 +80,14 @@ def look_up(trace: Trace, asked: str) -> Located:
 
 @dataclass
 class _Heard:
-    """What is heard of a message.
+    """What the trace says about a message.
 
     Attributes:
-        events: how many name it.
+        events: number of events that name it.
         origins: its origins.
-        spans: queue and offset of its copies, with the first and last time they are heard of.
+        spans: queue and offset of its copies, with the times of the first and last event that mentions them.
         groups: all groups of the trace.
-        seen: what is told of processes, and what was recorded.
+        seen: what is recorded about processes, and which kinds were recorded.
     """
 
     events: int = 0
@@ -123,7 +127,7 @@ def _hear(heard: _Heard, coded: Coded) -> None:
 
 
 def is_at(found: Found, located: Located) -> bool:
-    """Whether an event without an origin is of the message all the same, by its queue and offset."""
+    """Whether an event without an origin belongs to the message nevertheless, by its queue and offset."""
     if found.origin or found.slot < 0 or found.event["kind"] not in OF_MESSAGES - {Kind.PULL_RESULT}:
         return False
     place = place_of(located.names.slots[found.slot])
@@ -131,5 +135,5 @@ def is_at(found: Found, located: Located) -> bool:
 
 
 def place_of(slot: Slot) -> tuple[str, str, int]:
-    """Topic, broker and queue, which several groups may read."""
+    """Topic, broker and queue, independent of the groups that read it."""
     return slot.topic, slot.broker, slot.queue

@@ -31,14 +31,15 @@ class Outcome:
     """What became of a message for one group.
 
     Attributes:
-        group: the group, empty where deliveries do not tell it; client: of a broadcasting group, else empty.
+        group: the group, empty if deliveries do not name it; client: client id in a broadcasting group, otherwise
+            empty.
         status: what became of it.
         told: the status in words.
         attempts: its deliveries, by time.
         maximum: how often it may be tried again.
-        messages: how many messages were asked for: those of a batch share one key.
-        consumed: how many of them a listener succeeded with.
-        unsure: where further deliveries of it may be missing from the recording, in words; empty for nowhere.
+        messages: number of messages that the question matches: those of a batch share one key.
+        consumed: number of these that a listener succeeded with.
+        unsure: where further deliveries of it may be missing from the recording, in words; empty if nowhere.
     """
 
     group: str
@@ -53,14 +54,14 @@ class Outcome:
 
     @property
     def at(self) -> str:
-        """Where, of a broadcasting group."""
+        """The client, for a broadcasting group."""
         return f" at {self.client}" if self.client else ""
 
 
 def consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> list[tuple[str, str]]:
-    """The groups, and clients of broadcasting groups, that had to do with the message or its queues.
+    """The groups, and the clients of broadcasting groups, that handled the message or its queues.
 
-    Deliveries that do not tell their group are those of a group without a name.
+    Deliveries that do not name their group count as those of a group without a name.
     """
     slots = [names.slots[each.slot] for each in found if each.slot >= 0]
     groups = {(slot.group, slot.who) for slot in slots if slot.group}
@@ -83,8 +84,8 @@ def outcome_of(
 ) -> Outcome:
     """What became of a message.
 
-    ``own`` are the events of the message by time, ``found`` these and those of its queues; ``client`` is one of a
-    broadcasting group.
+    ``own`` are the events of the message by time, ``found`` these and those of its queues; ``client`` is the client of
+    a broadcasting group.
     """
     events = [each.event for each in own if _concerns(each.event, group, client, located.names)]
     around = [each.event for each in found if _concerns(each.event, group, client, located.names)]
@@ -113,12 +114,12 @@ def outcome_of(
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What is known of the message and a group."""
+    """What is known about the message and a group."""
 
     group: str
     own: Sequence[Found]  # all events of the message
-    events: Sequence[Event]  # those of them that concern the group
-    around: Sequence[Event]  # these, and what the group did with its queues
+    events: Sequence[Event]  # those that concern the group
+    around: Sequence[Event]  # these, and what the group did with the queues of the message
     located: Located  # where the message was found
 
 
@@ -128,15 +129,16 @@ def _concerns(event: Event, group: str, client: str, names: Names) -> bool:
 
 
 def _group_of(event: Event) -> str:
-    """The group of an event; that of its retry topic where the event does not tell it; empty if nothing does."""
+    """The group of an event, or that of its retry topic if the event does not name one; empty if nothing does."""
     topic = event.get("topic") or ""
     return event.get("group") or (topic.removeprefix(RETRY_PREFIX) if topic.startswith(RETRY_PREFIX) else "")
 
 
 def _of_batch(asked: _Asked) -> tuple[int, int]:
-    """How many messages of a batch have the key that was asked for, by their places, and how many were consumed.
+    """How many messages of a batch have the given key, judged by their queues and offsets, and how many were
+    consumed.
 
-    Which of them a copy in the retry topic is one of cannot be told.
+    A copy in the retry topic cannot be assigned to one of them.
     """
     kinds = (Kind.STORE, Kind.DELIVER)
     seen = [each.event for each in asked.own if each.event["kind"] in kinds and each.event.get("offset") is not None]
@@ -195,7 +197,7 @@ def _never(asked: _Asked) -> Told:
 
 
 def _unfinished(asked: _Asked, last: Attempt, limit: int, tries: str) -> Told:
-    """What became of a message after its last recorded delivery, which did not succeed."""
+    """What became of a message after its last recorded delivery, if that did not succeed."""
     coverage = asked.located.coverage
     if not last.result and not last.sent_back:
         return _without_result(asked, last)
@@ -226,7 +228,7 @@ def _unfinished(asked: _Asked, last: Attempt, limit: int, tries: str) -> Told:
 
 
 def _without_result(asked: _Asked, last: Attempt) -> Told:
-    """What became of a message of which the last delivery has no result."""
+    """What became of a message if its last delivery has no recorded result."""
     given = f"given to {last.client} at {clock(last.time)}, with no result in the trace"
     passed, told = undelivered(_since(asked.around, last), _positions_of(asked.events, last))
     if passed is MessageStatus.LOST:
@@ -254,7 +256,7 @@ def _suspended(asked: _Asked, last: Attempt, tries: str) -> Told:
 
 
 def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
-    """What became of a message that was stored again for a retry which is not recorded as delivered."""
+    """What became of a message that was stored again for a retry, if the retry is not recorded as delivered."""
     coverage = asked.located.coverage
     stored = f"{retry} was stored at {clock(copy['time'])} as {spot_of(copy)}"
     spot = {((copy.get("topic") or "", copy.get("broker") or "", copy.get("queue")), copy.get("offset")): copy["time"]}
@@ -275,12 +277,12 @@ def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
 
 
 def _lost(told: str, hidden: str) -> Told:
-    """That a message is lost, unless something may hide what became of it."""
+    """The outcome that a message is lost, unless something may hide what became of it."""
     return (MessageStatus.NOT_OBSERVABLE, f"{told}, but {hidden}") if hidden else (MessageStatus.LOST, told)
 
 
 def _next_copy(events: Iterable[Event], last: Attempt) -> Event | None:
-    """The copy in the retry topic that the attempt after ``last`` is to be delivered from."""
+    """The copy in the retry topic from which the attempt after ``last`` is to be delivered."""
     for event in events:
         if event["kind"] not in (Kind.DELAY_DELIVER, Kind.STORE) or event.get("offset") is None:
             continue
@@ -297,7 +299,7 @@ def _since(events: Iterable[Event], last: Attempt) -> list[Event]:
 
 
 def _positions_of(events: Iterable[Event], last: Attempt) -> Copies:
-    """Where the message was that was delivered last, as far as that was recorded."""
+    """Where the last delivered copy was, if this was recorded."""
     return {
         ((event.get("topic") or "", event.get("broker") or "", event.get("queue")), event["offset"]): event["time"]
         for event in events
@@ -306,19 +308,21 @@ def _positions_of(events: Iterable[Event], last: Attempt) -> Copies:
 
 
 def _first_heard(asked: _Asked) -> int:
-    """Since when it may have been delivered: since it was stored, or the recording began."""
+    """Since when it may have been delivered: since it was stored, or since the recording began."""
     stored = [each.event["time"] for each in asked.own if each.event["kind"] == Kind.STORE]
     return min(stored, default=asked.located.coverage.begin)
 
 
 def _lost_since(asked: _Asked, kinds: int, since: int, until: int) -> Hole | None:
-    """Where something of ``kinds`` about the message may be missing."""
+    """Where an event of ``kinds`` about the message may be missing."""
     topic = next((slot.topic for slot, *_ in asked.located.spots if not slot.topic.startswith(RETRY_PREFIX)), "")
     return asked.located.coverage.lost(kinds, group=asked.group, topic=topic, since=since, until=until)
 
 
 def _hidden(asked: _Asked, topic: str) -> str:
-    """What may hide what became of a message that seems lost, as it is asked for the verdict; empty: nothing does."""
+    """What may hide the fate of a message that seems lost, by the same rules as for the verdict; empty if nothing
+    does.
+    """
     coverage = asked.located.coverage
     if asked.group in coverage.not_judged:
         return f"of its group nothing can be judged: {coverage.not_judged[asked.group]}"

@@ -1,6 +1,6 @@
-"""The story of one message: what happened to it, in words, for every group that had to do with it.
+"""The story of one message: what happened to it, in words, for every group that handled it.
 
-Whoever asks names its unique key, the message id of any of its copies, or its origin. All that is known of it is
+It is identified by its unique key, the message id of any of its copies, or its origin. All events about it are
 collected first, then what happened to the queues where it was.
 """
 
@@ -24,7 +24,7 @@ from .story import Sentence, sentences
 
 _DEFAULT_GROUP = Group()
 _MOST_SENTENCES = 200
-_AFTER = 600_000  # so long, in ms, the stored offset of its queue is followed
+_AFTER = 600_000  # how long, in ms, the stored offset of its queue is followed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +32,13 @@ class MessageStory:
     """What happened to a message.
 
     Attributes:
-        asked: how it was named.
+        asked: the name by which it was requested.
         origins: its origins; several if the name fits several messages.
         keys: its unique keys, where they were recorded.
         copies: where each of its copies was stored, by time.
         outcomes: for each group.
         sentences: all its events, and what happened to its queues meanwhile.
-        left_out: events that are not told.
+        left_out: number of events without a sentence.
     """
 
     asked: str
@@ -106,7 +106,7 @@ def _copies(own: Sequence[Found]) -> tuple[str, ...]:
 
 
 def _told(found: Sequence[Found], own: Sequence[Found]) -> list[Found]:
-    """The events of the message, and around them those of its queues, as many as there is room for."""
+    """The events of the message, and around them as many events of its queues as there is room for."""
     mine = {id(each) for each in own}
     times = np.array([each.event["time"] for each in own], np.int64)
 

@@ -13,13 +13,13 @@ Told = tuple[MessageStatus, str]
 """A status, and the status in words."""
 
 Copies = Mapping[tuple[tuple[str, str, int | None], int | None], int]
-"""Topic, broker and queue of copies with their offsets, and since when they are heard of, ms."""
+"""Topic, broker and queue of copies, with their offsets and the time of the first event that mentions them, ms."""
 
 
 def undelivered(events: Sequence[Event], copies: Copies) -> Told:
-    """What became of copies that a group was never given, by what the group did with their queues.
+    """What became of copies that a group was never given, judged by what the group did with their queues.
 
-    Events are by time.
+    Events are in the order of time.
     """
     pulled: Event | None = None
     skipped: Event | None = None
@@ -40,10 +40,11 @@ def undelivered(events: Sequence[Event], copies: Copies) -> Told:
                 )
             pulled = event
         elif event["kind"] in (Kind.RESET, Kind.CORRECT):
-            # What is set back again is skipped no longer.
+            # If the offset is set back before the message, it is no longer skipped.
             skipped = event if beyond else None
         elif event["kind"] == Kind.ASSIGN:
-            # Whoever has the queue first begins where it is told to; the others begin at the stored offset.
+            # The first owner of the queue begins at its configured start position; later owners begin at the stored
+            # offset.
             began = began or event
             skipped = event if began is event and passed is None and beyond else skipped
         elif event["kind"] == Kind.COMMIT:
@@ -72,12 +73,12 @@ def _place(event: Event) -> tuple[str, str, int | None]:
 
 
 def _is_whole(event: Event) -> bool:
-    """Whether a pull brought all messages of its range, so that its expression passed over none."""
+    """Whether a pull returned all messages of its range, so that no message was filtered out."""
     return event.get("result") == Result.FOUND and event.get("count") in (None, event["next"] - event["offset"])
 
 
 def _waits(events: Sequence[Event], copies: Copies) -> str:
-    """Since when a message waits, and for whom: the client that had its queue last, as far as that was recorded."""
+    """Since when a message waits, and for which client: the last known owner of its queue."""
     if not copies:
         return ""
     positions = {at for at, _ in copies}

@@ -1,6 +1,6 @@
-"""Deliveries that came again, put together by what they come from: many of them mostly have one beginning.
+"""Repeated deliveries, grouped by their cause: many of them mostly have one origin.
 
-A client that begins a queue anew at an older offset is given all that lies above: a thousand deliveries, one window.
+A client that starts a queue at an older offset is given everything above it: a thousand deliveries, but one window.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ WORDS = {
     Cause.SUSPENDED: "its listener suspended the queue",
     Cause.OFFSET_CORRECTED: "the offset of its queue was illegal and was corrected",
 }
-"""Why a message is delivered again, in words; the closed list of :class:`~model.history.Cause`."""
+"""Why a message is delivered again, in words; the complete list of :class:`~model.history.Cause`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repetition:
-    """All deliveries that came again for one cause.
+    """All deliveries that were repeated for one cause.
 
     Attributes:
         cause: the cause.
-        count: how many deliveries.
-        windows: of how many windows: a client that had taken a queue, from one position on.
-        queues: of how many queues, each for each group.
+        count: number of deliveries.
+        windows: number of windows in which they were: a window is one client's ownership of a queue from one position
+            on.
+        queues: number of queues, counted for each group.
         first: time of the first of them, ms since 1970; ``last``: of the last.
     """
 
@@ -55,14 +56,14 @@ class Repetition:
 
 
 def repeated_rows(result: CheckResult) -> Any:
-    """The rows of deliveries that came again."""
+    """The rows of repeated deliveries."""
     return result.rows[np.isin(result.rows["claim"], REPEATS) & (result.rows["note"] == Note.NONE)]
 
 
 def repetitions(result: CheckResult) -> tuple[Repetition, ...]:
-    """Deliveries that came again, by cause, those without a cause first, then the most frequent.
+    """Repeated deliveries by cause: those without a cause first, then the most frequent.
 
-    A check keeps a limited number of rows of each claim; of what is beyond, nothing is counted here.
+    A check keeps a limited number of rows for each claim; deliveries beyond it are not counted here.
     """
     rows, found = repeated_rows(result), []
     for cause in np.unique(rows["cause"]):

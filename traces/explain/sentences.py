@@ -1,4 +1,4 @@
-"""Telling: one event as a short English sentence, in RocketMQ's words."""
+"""One event as a short English sentence, in RocketMQ's words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .timelines import GIVEN_UP
 Event = Mapping[str, Any]
 
 _MOST_NAMED = 8
-"""Lists of members and queues are told up to this length."""
+"""Maximum length of lists of members and queues in sentences."""
 
 
 def clock(time: int) -> str:
@@ -35,7 +35,7 @@ def tell(event: Event) -> str:
 
 
 def who(event: Event) -> str:
-    """Who acts."""
+    """The process that acts."""
     actor = actor_of(event)
     return str(actor) if actor.name else "somebody"
 
@@ -48,7 +48,7 @@ def where(event: Event) -> str:
 
 
 def listed(items: Sequence[str] | None, one: str, several: str) -> str:
-    """A list in words, such as ``2 members (a, b)``; long ones are cut."""
+    """A list in words, such as ``2 members (a, b)``; long ones are shortened."""
     if items is None:
         return f"unknown {several}"
     named = ", ".join(items[:_MOST_NAMED]) + (", …" if len(items) > _MOST_NAMED else "")
@@ -56,7 +56,7 @@ def listed(items: Sequence[str] | None, one: str, several: str) -> str:
 
 
 def queues_in_words(queues: Sequence[str] | None) -> str:
-    """A list of queues in words, neighbours of a broker together: ``5 queues (a:0-3, b:0)``."""
+    """A list of queues in words, with consecutive queues of a broker joined: ``5 queues (a:0-3, b:0)``."""
     if queues is None:
         return "unknown queues"
     spans: list[tuple[str, int, int] | str] = []

@@ -1,4 +1,4 @@
-"""Places: where in its file an event stands, so that a finding can name its source lines."""
+"""Places: where in its file an event is, so that a finding can name its source lines."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LEFT_OUT = (Trouble.DAMAGED, Trouble.NO_TIME, Trouble.STRAY_TIME)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where an event stands."""
+    """Where an event is."""
 
-    file: str  # as the trace names it
-    number: int  # which one of the file, from 1; 0 for what is concluded from other events
-    unit: str  # what is counted: ``line``, ``row``, or ``event`` where the file has another form
+    file: str  # the file, as the trace names it
+    number: int  # its number in the file, from 1; 0 for events that were concluded from others
+    unit: str  # what is counted: ``line``, ``row``, or ``event`` for files of another form
 
     def __str__(self) -> str:
         return self.within("")
 
     def within(self, folder: str) -> str:
-        """The same as words, the file by its path within a folder if it lies there."""
+        """The same in words, with the file's path relative to a folder if it is inside."""
         file = self.file
         if folder and Path(file).is_relative_to(folder):
             file = str(Path(file).relative_to(folder))
@@ -44,15 +44,15 @@ class Place:
 
 
 CONCLUDED = "concluded from other events"
-"""Where an event stands that no file has, such as the death of a process."""
+"""The place of an event that is in no file, such as the death of a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some events of one file, one after another."""
+    """Some consecutive events of one file."""
 
     file: int  # number of the file in the trace
-    first: int  # how many events of the file come before
+    first: int  # number of events of the file before these
     batch: pa.RecordBatch  # the events, with all columns
 
 
@@ -66,7 +66,7 @@ def pieces(trace: Trace, *, rows: int = ROWS) -> Iterator[Piece]:
 
 
 def locations(trace: Trace, wanted: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Place]:
-    """The places of events, each given as the number of its file and how many events of that file come before it."""
+    """The places of events, each given by the number of its file and the number of events of that file before it."""
     by_file: dict[int, set[int]] = {}
     for file, before in wanted:
         by_file.setdefault(file, set()).add(before)
@@ -112,7 +112,7 @@ def _numbers(trace: Trace, source: Source, events: list[int]) -> tuple[list[int]
 
 
 def _lines(path: Path, events: list[int], lost: set[int]) -> list[int]:
-    """Lines of the n-th events: those that are neither blank nor the header nor left out."""
+    """Lines of the n-th events, not counting blank lines, the header, and lines that were left out."""
     numbers: list[int] = []
     wanted = iter(events)
     next_event = next(wanted, None)
@@ -130,7 +130,7 @@ def _lines(path: Path, events: list[int], lost: set[int]) -> list[int]:
 
 
 def _rows(events: list[int], lost: list[int]) -> list[int]:
-    """Rows of the n-th events, when some rows are left out."""
+    """Rows of the n-th events, if some rows were left out."""
     rows: Any = np.array(events, np.int64) + 1
     for row in lost:
         rows = np.where(rows >= row, rows + 1, rows)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..conformance.witness import Witness
 
 MOST_STORIES = 20
-"""Findings of one claim that are told, unless more are asked for."""
+"""Default number of findings of one claim that get a story."""
 
 MOST_EVENTS = 24
-"""Events of one finding that are told."""
+"""Maximum number of events in one story."""
 
 _AROUND = REBALANCE_PERIOD
-_FEW = 3  # of a long range of offsets only so many at its beginning are looked for
+_FEW = 3  # of a long range of offsets, only this many at its beginning are searched
 
 CERTAIN = "certain"
 """The certainty of a story without doubt."""
@@ -45,7 +45,7 @@ DOUBTS: Mapping[Doubt, str] = {
     Doubt.LEVELS: "it goes by a broker's own delay levels, and nobody told those of these brokers",
     Doubt.MODEL: "the model allows all that was recorded of the queue",
 }
-"""Why a finding may be none, in words."""
+"""Why a finding may be no violation, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Sentence:
 
     time: int  # ms
     text: str  # what happened, with the time of day
-    place: Place  # where the event stands
+    place: Place  # where the event is
 
     def __str__(self) -> str:
         return f"{self.text} [{self.place}]"
@@ -65,14 +65,14 @@ class Story:
     """A finding with its evidence.
 
     Attributes:
-        claim: what is violated.
+        claim: the violated claim.
         title: what is wrong, in one sentence.
-        certainty: :data:`CERTAIN`, or why it may be none.
+        certainty: :data:`CERTAIN`, or why the finding may be no violation.
         sentences: the evidence, by time.
-        left_out: events that belong to it and are not told.
-        model: what the model says of it; empty if it was not asked.
+        left_out: number of related events without a sentence.
+        model: what the model says about it; empty if it was not asked.
         row: the finding, by the columns of ``findings.ROW``.
-        slot: the queue, or what stands for a group or topic; None without.
+        slot: the queue, or the slot that stands for a group or topic; None if there is none.
     """
 
     claim: TraceClaim
@@ -105,10 +105,11 @@ def stories(
 ) -> tuple[Story, ...]:
     """The stories of a few violations of each claim, in the order of claims. Reads the trace once.
 
-    Violations without doubt come before others. Of each queue the first one is told before any second one, as what
-    follows on one queue mostly has the same cause.
+    Violations without doubt come first. The first violation of each queue comes before any second one, as later ones on
+    the same queue mostly have the same cause.
 
-    ``most`` stories for each claim are told, with so many ``events``; ``witnesses`` say what the model says of queues.
+    ``most`` is the number of stories for each claim, ``events`` the number of events in each; ``witnesses`` hold what
+    the model says about queues.
     """
     chosen = _first_of_each_claim(rows, most)
     if not chosen:
@@ -126,12 +127,12 @@ def stories(
 
 
 def sentences(found: Sequence[Found]) -> tuple[Sentence, ...]:
-    """Events as sentences; what happens again and again with nothing between is told once, with how often."""
+    """Events as sentences; an event that is repeated with nothing in between becomes one sentence with a count."""
     return tuple(_sentence(run) for run in _runs(found))
 
 
 def certainty(doubt: Doubt) -> str:
-    """Why a finding may be none, in words."""
+    """Why a finding may be no violation, in words."""
     return "; ".join(text for flag, text in DOUBTS.items() if doubt & flag) or CERTAIN
 
 
@@ -154,7 +155,7 @@ def _by_turns(rows: Any) -> Any:
 
 
 def _runs(found: Sequence[Found]) -> list[list[tuple[Found, str]]]:
-    """Events with their words, those next to each other together that have the same words."""
+    """Events with their words; adjacent events with the same words are grouped."""
     runs: list[list[tuple[Found, str]]] = []
     for each in found:
         text = tell(each.event)
@@ -211,9 +212,9 @@ def _story(row: Mapping[str, int], found: Sequence[Found], model: str, cause: st
 
 
 def _without_earlier_passes(found: Sequence[Found], row: Mapping[str, int]) -> list[Found]:
-    """The events without what members said for the first time before it came to it, unless they had just started.
+    """The events without the first statement of each member before the finding, unless the member had just started.
 
-    What changes is told; how it was before is of no interest for a single queue.
+    Changes are of interest; the state before them is not, for a single queue.
     """
     since, time = row["since"], row["time"]
     until = max(since, time - _AROUND) if since < time else since - _AROUND
@@ -235,7 +236,7 @@ def _without_earlier_passes(found: Sequence[Found], row: Mapping[str, int]) -> l
 def _nearest(
     row: Mapping[str, int], runs: Sequence[list[tuple[Found, str]]], events: int
 ) -> list[list[tuple[Found, str]]]:
-    """What is told of it: the message itself before its surroundings, and what is near in time before the rest."""
+    """The events to show: those about the message itself first, and then those nearest in time."""
 
     def rank(found: Found) -> tuple[int, int]:
         event = found.event
@@ -254,14 +255,14 @@ _BESIDE: Mapping[str, frozenset[Kind]] = {
     "views-agree": frozenset({Kind.HEARTBEAT}),
     "allocation-as-the-strategy-says": frozenset({Kind.HEARTBEAT}),
 }
-"""Kinds that have nothing to do with a claim."""
+"""Kinds that are irrelevant to a claim."""
 
 
 OWNED = "every-queue-gets-an-owner"
 
 
 def lists_of(row: Mapping[str, int], names: Names) -> Question:
-    """The lists that all members of the group divided its queues by, around the time of a finding."""
+    """The lists by which all members of the group divided its queues, around the time of a finding."""
     slot = names.slots[row["slot"]]
     return Question(
         periods=((row["since"] - REBALANCE_PERIOD, row["time"] + REBALANCE_PERIOD),),
@@ -273,13 +274,14 @@ def lists_of(row: Mapping[str, int], names: Names) -> Question:
 
 
 def listed_twice(row: Mapping[str, int], lists: Sequence[Found]) -> str:
-    """Who was named twice for more than half of the time without an owner, as the end of a sentence; empty: nobody.
+    """The members that were listed twice for more than half of the time without an owner, as the end of a sentence;
+    empty if none.
 
-    A broker keeps the connection of a client that has connected anew until it finds it dead, and names the client once
-    for each (ST-6, ``ConsumerGroupInfo#getAllClientId``). Strategies divide among as many as the list has, and a client
-    takes the share of its first place (RB-21), so that nobody is given the other one.
+    When a client reconnects, a broker keeps its old connection until it finds it dead, and lists the client once for
+    each connection (ST-6, ``ConsumerGroupInfo#getAllClientId``). Strategies divide among as many members as the list
+    has, and a client takes the share of its first position (RB-21), so nobody gets the other share.
 
-    Broadcasting clients of a host have one name, and divide nothing.
+    Broadcasting clients on one host have one name, and divide nothing.
     """
     times: dict[str, list[int]] = {}
     for each in lists:

@@ -1,6 +1,6 @@
-"""Timelines: who had a queue when, and where its stored offset was, with the reason of every end and every oddity.
+"""Timelines: who had a queue when, and what its stored offset was, with the reason of every end and every oddity.
 
-They are read from the notes that the monitor by queue writes down.
+They are read from the notes of the monitor by queue.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GIVEN_UP: dict[Path, str] = {
     Path.RESET: "dropped for a reset of the offset",
     Path.CORRECTION: "dropped, because the pull offset was illegal",
 }
-"""Why a client gives a queue up, in words."""
+"""Why a client gives up a queue, in words."""
 
 
 class Oddity(enum.StrEnum):
@@ -47,10 +47,10 @@ class Ownership:
     Attributes:
         slot: the queue.
         actor: the client.
-        since: ms; ``until``: ms, the end of the trace where the end was not seen.
+        since: ms; ``until``: ms, the end of the trace if no end was seen.
         end: how it ended.
-        path: on which way, where the client gave the queue up.
-        start: the offset at which it began, -1 where that is not known.
+        path: why the client gave the queue up, if it did.
+        start: the offset at which it began; -1 if this is not known.
     """
 
     slot: Slot
@@ -82,8 +82,8 @@ class OffsetPoint:
         slot: the queue.
         time: ms.
         value: the offset.
-        writer: who wrote it, None where that is not known.
-        path: on which way.
+        writer: who wrote it; None if this is not known.
+        path: on which path it came.
         oddity: what is odd about it.
     """
 
@@ -116,7 +116,7 @@ def ownerships(rows: Any, names: Names) -> tuple[Ownership, ...]:
 def offset_points(rows: Any, names: Names) -> tuple[OffsetPoint, ...]:
     """Stored offsets, by queue and time.
 
-    Of what moved on in order only some points are there; every decrease is.
+    Steady progress is represented by only some of its points; every decrease is included.
     """
     skips = rows[rows["note"] == Note.SKIPPED]
     skipped = set(zip(skips["slot"].tolist(), skips["time"].tolist(), strict=True))

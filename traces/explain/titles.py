@@ -67,7 +67,7 @@ _TITLES: Mapping[str, str] = {
 _STEPS: Mapping[str, type[Steps]] = {
     one.step.claim: steps for steps in (Missing, Misstep, GroupMisstep) for one in steps
 }
-"""By claim, the table whose rows tell what happened."""
+"""By claim, the table whose rows describe what happened."""
 
 STANDSTILLS: Mapping[int, str] = {
     Reason.NO_OWNER: "nobody had it",
@@ -86,7 +86,7 @@ STANDSTILLS: Mapping[int, str] = {
 _VIEWS = {1: "members", 2: "queues", 3: "members and queues"}
 
 _A_TIME = 1_000_000
-"""Numbers from here on are times, ms since 1970, and no delay levels."""
+"""Numbers from this on are times, ms since 1970; smaller ones are delay levels."""
 
 
 def has_offsets(claim: str) -> bool:
@@ -102,11 +102,11 @@ def title(
     """What is wrong.
 
     Args:
-        claim: what is violated.
+        claim: the violated claim.
         row: the finding, by the columns of ``findings.ROW``.
         names: the names behind its codes.
-        found: the events that belong to it, where the key of a message is, or which queues a client gave itself.
-        cause: the end of the sentence, where it is known.
+        found: the events that belong to it, used for the key of a message, or the queues that a client gave itself.
+        cause: the end of the sentence, if it is known.
     """
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     actor, other = (str(names.actors[row[role]]) if row[role] >= 0 else "somebody" for role in ("actor", "other"))
@@ -153,7 +153,9 @@ def title(
 
 
 def _message(row: Mapping[str, int], slot: Slot | None, queue: str, found: Sequence[Found]) -> str:
-    """A message as its users know it: by queue and offset, else by its unique key, or by its origin without one."""
+    """A message as its users know it: by queue and offset, otherwise by its unique key, or by its origin without
+    one.
+    """
     if slot is not None and row["offset"] >= 0:
         return f"offset {row['offset']} of {queue}"
     own = (each.event for each in found if row["origin"] != 0 and each.origin == row["origin"])
@@ -168,7 +170,9 @@ def _wait(value: int) -> str:
 
 
 def _shares(row: Mapping[str, int], slot: Slot | None, names: Names, found: Sequence[Found]) -> tuple[str, str]:
-    """Which queues a client gave itself, and which its strategy gives it; how many, where the pass is not known."""
+    """Which queues a client gave itself, and which its strategy gives it; only their numbers if the pass is not
+    known.
+    """
     actor: Actor | None = names.actors[row["actor"]] if row["actor"] >= 0 else None
     passes = [
         each.event

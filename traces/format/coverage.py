@@ -1,9 +1,9 @@
-"""Coverage: what of a run was recorded, and where the recording has holes.
+"""Coverage: which part of a run was recorded, and where the recording has holes.
 
-Whatever takes evidence away is a :class:`Hole`: a line that cannot be read, an unknown word, a damaged header, a file
-that is empty or of no known form, a ``gap`` that a recorder tells of, a beginning in mid-run. Verdicts ask for coverage
-and never for the reason: a violation counts where what would excuse it was covered, and a claim holds where what would
-violate it was.
+Everything that takes evidence away is a :class:`Hole`: a line that cannot be read, an unknown word, a damaged header, a
+file that is empty or of no known form, a ``gap`` that a recorder reports, a beginning in mid-run. Verdicts depend only
+on coverage, never on the reason of a hole: a violation counts if whatever would excuse it was covered, and a claim
+holds if whatever would violate it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .kinds import IN_WINDOW, OF_BROKERS, Kind
 from .schema import Header, master_of
 
 EVIDENCE_BIT: Mapping[Kind, int] = {kind: 1 << code for code, kind in enumerate(Kind)}
-"""Which bit of a mask of kinds stands for a kind."""
+"""The bit of a mask of kinds that stands for a kind."""
 
 EVER, NEVER = -(2**62), 2**62
 """Times before and after everything, ms."""
@@ -38,7 +38,7 @@ _COPIES = ("%RETRY%", "%DLQ%")
 
 
 def evidence_mask(kinds: Iterable[Kind]) -> int:
-    """The mask of kinds."""
+    """The mask of some kinds."""
     mask = 0
     for kind in kinds:
         mask |= EVIDENCE_BIT[kind]
@@ -48,26 +48,26 @@ def evidence_mask(kinds: Iterable[Kind]) -> int:
 ALL_KINDS = evidence_mask(Kind)
 
 SETTINGS = 1 << len(Kind)
-"""A further bit: what the header says of groups and brokers. Without it nothing that seems wrong is sure to be."""
+"""A further bit: the header's statements about groups and brokers. Without it, no apparent violation is certain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hole:
-    """Something that may have happened and would not be seen.
+    """Something that may have happened without being seen.
 
     Attributes:
         since: the earliest time at which it may have happened, ms; ``until``: the latest one.
-        kinds: mask of what it may have been, SETTINGS among them.
-        group: of which group; empty if that is not known, and it may be any.
-        topic: of which topic; empty for any. What is lost of a topic may have been about its retries.
-        broker: of the queues of which broker; empty for any. What a broker did tells nothing of another one's queues.
-        recorder: client id or broker whose recording it is; empty where that is not known.
+        kinds: mask of what it may have been, possibly including SETTINGS.
+        group: the group that it may concern; empty if this is not known, and any group is possible.
+        topic: the topic; empty for any. A lost event of a topic may have been about its retries.
+        broker: the broker of the queues; empty for any. What one broker did says nothing about another one's queues.
+        recorder: client id or broker whose recording it is in; empty if this is not known.
         why: what took the evidence away, in words.
-        file: where that is; empty without a place.
-        line: of the file, 0 for the file as a whole.
-        outside: before the recording of one process began, or its last moments, which may not have been written as it
-            died: claims are about what was recorded between, so that this may excuse what is found, and leaves nothing
-            undecided that is not.
+        file: the file that it is in; empty if there is none.
+        line: line of the file; 0 for the file as a whole.
+        outside: it lies before the recording of one process began, or in the last moments before its death, which may
+            not have been written. Claims are about what was recorded in between, so such a hole may excuse a finding,
+            but does not make a claim undecided.
     """
 
     since: int = EVER
@@ -88,7 +88,7 @@ class Hole:
         return bool(self.recorder) and master_of(self.recorder) != self.broker
 
     def concerns(self, group: str, topic: str, broker: str) -> bool:
-        """Whether it may be about a group, a topic and the queues of a broker; empty ones are any."""
+        """Whether it may concern a group, a topic and the queues of a broker; empty ones match any."""
         of_group = not self.group or not group or self.group == group
         of_topic = not self.topic or not topic or self.topic == topic or topic.startswith(_COPIES)
         return of_group and of_topic and (not self.broker or not broker or self.broker == broker)
@@ -105,13 +105,13 @@ class Coverage:
     Args:
         recorded: mask of the kinds whose absence means something.
         begin: time of the first event, ms; ``end``: of the last one.
-        holes: where the recording has any; those of groups that are not judged do not count.
+        holes: the holes of the recording; those of groups that are not judged do not count.
         of_groups: the same mask for groups of which less was recorded.
-        groups: those that can be judged; empty where that is not known.
-        not_judged: groups of which nothing can be judged, each with the reason in words.
-        processes: mask of the kinds that occur, by group, empty where an event names none, and who acts: a
-            client id with the number of its process, or a broker with -1.
-        told: the same with what the files in which they occur say that they record.
+        groups: those that can be judged; empty if this is not known.
+        not_judged: groups that cannot be judged at all, each with the reason in words.
+        processes: mask of the kinds that occur, by group (empty for events that name none) and by process: a client id
+            with its incarnation, or a broker with -1.
+        told: the same, extended by the kinds that the files say they record.
     """
 
     def __init__(
@@ -144,30 +144,33 @@ class Coverage:
         return self.of_groups.get(group, self.recorded)
 
     def lacks(self, kinds: Sequence[tuple[Kind, ...]]) -> list[tuple[Kind, ...]]:
-        """Of which tuples of kinds none was recorded, of the group of which most of them were."""
+        """The tuples of kinds of which none was recorded, for the group for which the fewest are missing."""
         if self.not_judged and not self.groups:
             return list(kinds)
         return min((missing(kinds, self.recorded_of(group)) for group in self.groups or [""]), key=len)
 
     def unseen(self, group: str, who: tuple[str, int], kinds: int, unless_told: int = 0) -> int:
-        """Mask of kinds that a process never recorded in a group.
+        """Mask of the kinds that a process never recorded in a group.
 
         Args:
             group: empty for what brokers do for all groups.
-            who: client id with the number of its process, or a broker with -1.
-            kinds: those that are asked for.
-            unless_told: further ones; that they are recorded may be said instead, as there may have been none.
+            who: client id with its incarnation, or a broker with -1.
+            kinds: the kinds to check.
+            unless_told: further kinds to check, which also count as recorded if the file says so, as there may have
+                been none.
         """
         occurring = self.processes.get((group, *who), 0) | self.processes.get(("", *who), 0)
         told = self.told.get((group, *who), 0) | self.told.get(("", *who), 0)
         return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
     def unstored(self, group: str, broker: str, kinds: int) -> int:
-        """Mask of kinds not stored at a broker for a group, of which its recording does not tell either."""
+        """Mask of the kinds that were not stored at a broker for a group, and that its recording does not claim to
+        record.
+        """
         return self.unseen(group, (broker, AT_BROKER), 0, kinds & self.unseen(group, (broker, -1), 0, kinds))
 
     def clients(self, group: str) -> list[tuple[str, int]]:
-        """The clients that acted in a group, each with the number of its process."""
+        """The clients that acted in a group, each with its incarnation."""
         return [(name, number) for of, name, number in self.processes if of == group and number >= 0]
 
     def lost(
@@ -187,14 +190,14 @@ class Coverage:
 
         Args:
             kinds: mask.
-            group: empty for any; ``topic`` and ``broker`` too.
-            topic: see there.
-            broker: of the queue that it may be about.
+            group: empty for any, as are ``topic`` and ``broker``.
+            topic: the topic that it may concern.
+            broker: the broker of the queue that it may concern.
             since: ms.
             until: ms.
-            clients: those whose recordings count, those of brokers besides; empty for all.
-            living: what is outside of the recording of a process and was over before this does not count, ms.
-            deaths: whether what is outside of the recording of a client counts at all.
+            clients: clients whose recordings count, besides those of brokers; empty for all.
+            living: ms; holes outside the recording of a process that were over before this time do not count.
+            deaths: whether holes outside the recording of a client count at all.
         """
         for hole in self._lost(kinds, group, topic, broker, since, until):
             of_another = clients and hole.of_client and hole.recorder not in clients
@@ -204,11 +207,12 @@ class Coverage:
         return None
 
     def undecided(self, kinds: int, group: str = "") -> Hole | None:
-        """The first hole in the recording where something of ``kinds`` may be lost, those outside of it left out.
+        """The first hole inside the recording in which an event of ``kinds`` may be lost; holes outside it are
+        ignored.
 
         Args:
             kinds: mask.
-            group: which it may be about; empty for any.
+            group: the group that it may concern; empty for any.
         """
         found = self._lost(kinds, group, "", "", self.begin, self.end)
         return next((hole for hole in found if not hole.outside), None)
@@ -226,7 +230,7 @@ class Coverage:
         Args:
             kinds: mask.
             queues: groups with topics and brokers.
-            at: which of ``queues`` each question is about, -1 for any.
+            at: for each question, its index in ``queues``; -1 for any.
             since: ms, of each question.
             until: ms.
         """
@@ -241,16 +245,16 @@ class Coverage:
 
 
 AT_BROKER = -2
-"""Instead of the number of a process: what clients and brokers tell to be stored at a broker."""
+"""Used in the place of an incarnation for what clients and brokers report as stored at a broker."""
 
 
 def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:
-    """Which tuples of kinds have none that was recorded."""
+    """The tuples of kinds of which none was recorded."""
     return [each for each in kinds if not recorded & evidence_mask(each)]
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> Any:
-    """Spans in order, with those that touch put together: two columns."""
+    """Spans in order, with touching ones joined: two columns."""
     found: list[list[int]] = []
     for since, until in sorted(spans):
         if found and since <= found[-1][1]:
@@ -261,15 +265,16 @@ def joined(spans: Iterable[tuple[int, int]]) -> Any:
 
 
 def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: int, end: int) -> list[Hole]:
-    """The holes that a recording tells of itself: its gaps, and that it begins in mid-run.
+    """The holes that a recording reports itself: its gaps, and that it begins in mid-run.
 
-    A gap of one process from the beginning on, in which nothing is known to be lost, is where its recording begins.
+    A gap of one process from the beginning on, in which nothing is known to be lost, only marks where its recording
+    begins.
 
     Args:
-        header: of the trace.
-        events: those of the context, see ``kinds.CONTEXT``.
+        header: header of the trace.
+        events: the context events, see ``kinds.CONTEXT``.
         begin: time of the first event, ms.
-        end: of the last one.
+        end: time of the last one.
     """
     holes = []
     events = list(events)

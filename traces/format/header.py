@@ -1,4 +1,4 @@
-"""The header of a trace as JSON, and one header for several files."""
+"""The header of a trace as JSON, and one merged header for several files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .problems import Problems, Trouble
 from .schema import BOTH, BY_BROKERS, MOST_ATTEMPTS, PULLED, TIMERS, VERSION, Group, Header, is_text
 
 MARK = "rocketproof_trace"
-"""The member of the header that tells a trace from other JSON; its value is the version of the schema."""
+"""The member of the header that distinguishes a trace from other JSON; its value is the version of the schema."""
 
 _MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", PULLED, BOTH)}
 _NUMBERS = ("max_attempts", "consume_timeout")
@@ -39,7 +39,7 @@ def header_json(header: Header) -> dict[str, Any]:
 
 
 def _lacking_json(header: Header) -> dict[str, dict[str, list[str]]]:
-    """By client and group, in the order of their names; kinds in theirs."""
+    """By client and group, in the order of their names; kinds in the order of the enumeration."""
     said: dict[str, dict[str, list[str]]] = {}
     for (client, group), kinds in sorted(header.lacking.items()):
         said.setdefault(client, {})[group] = [str(kind) for kind in Kind if kind in kinds]
@@ -51,10 +51,10 @@ class Stated:
     """The header of one file.
 
     Attributes:
-        header: the header, with defaults for what is not said.
-        members: names of the members that the file does say.
-        of_groups: the same of each group; where it is not known what was said, what is not the default was.
-        file: that file.
+        header: the header, with defaults for members that the file does not state.
+        members: names of the members that the file states.
+        of_groups: the same for each group; if this is not known, the values other than the defaults count as stated.
+        file: the file.
     """
 
     header: Header
@@ -63,7 +63,7 @@ class Stated:
     file: str = ""
 
     def said_of(self, group: str) -> dict[str, Any]:
-        """The members that are said of a group."""
+        """The members that are stated for a group."""
         given = vars(self.header.groups[group])
         names = self.of_groups.get(group)
         if names is None:
@@ -72,7 +72,7 @@ class Stated:
 
 
 def read_header(given: object, *, file: str, line: int, problems: Problems) -> Stated:
-    """The header that a JSON value is. What is damaged is reported, and its default taken."""
+    """The header in a JSON value. Damaged members are reported, and get their defaults."""
 
     def tell(what: str, kind: Trouble = Trouble.HEADER) -> None:
         problems.add(file, line, what, kind=kind)
@@ -192,13 +192,13 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
 
 
 def _said(given: object, group: Group) -> frozenset[str]:
-    """What is said of a group, as far as it could be read."""
+    """What is stated about a group, as far as it could be read."""
     said = given if isinstance(given, dict) else {}
     return frozenset(name for name, value in vars(group).items() if name in said and said[name] == value)
 
 
 def _evidence_of_all(evidence: Sequence[frozenset[Kind]]) -> frozenset[Kind]:
-    """What some file records; deaths only where each does that tells who has queues: of others it is not known."""
+    """The kinds that some file records; but deaths only if every file that says who has queues records them."""
     deaths = {Kind.CLIENT_CRASH}
     unseen = any(of_one & {Kind.ASSIGN, Kind.REVOKE} and not of_one & deaths for of_one in evidence)
     return frozenset().union(*evidence) - (deaths if unseen else set())
@@ -207,10 +207,10 @@ def _evidence_of_all(evidence: Sequence[frozenset[Kind]]) -> frozenset[Kind]:
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     """One header for all files.
 
-    What a file does not say, another one may. Evidence is that of all files together: each is taken to have recorded
-    its part of the same run, but that who has queues in a file that tells no deaths may have died. The trace is
-    complete if every file says so. Where files contradict each other the first one counts, and the contradiction is
-    reported; that releases are mixed is none.
+    A member that one file does not state may be stated by another. Evidence is that of all files together: each is
+    assumed to have recorded its part of the same run (deaths count as recorded only if every file that says who has
+    queues records them). The trace is complete if every file says so. If files contradict each other, the first one
+    counts, and the contradiction is reported; mixed releases are no contradiction.
     """
     if len(stated) < 2:
         return stated[0].header if stated else Header()
@@ -247,7 +247,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     lacking: dict[tuple[str, str], frozenset[Kind]] = {}
     for one in stated:
         lacking |= one.header.lacking
-        # Deadlines are worst cases, so of each timer the longest counts.
+        # Deadlines are worst cases, so the longest value of each timer counts.
         timers = {name: max(value, timers.get(name, 0)) for name, value in {**timers, **one.header.timers}.items()}
         extra = {**one.header.extra, **extra}
     return Header(

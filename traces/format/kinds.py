@@ -1,7 +1,7 @@
-"""The vocabulary of a trace: what can happen, how it can end, and on which way it came about.
+"""The vocabulary of a trace: what can happen, how it can end, and on which path it came about.
 
-The values are the words of the file; the position of a word in its enumeration is the code that monitors work with, and
-that it is in compiled functions, so new words are only ever added at the end.
+The values are the words of the file. The position of a word in its enumeration is its code, which monitors and compiled
+functions use, so new words are only ever added at the end.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TypeVar
 
 
 class Kind(enum.StrEnum):
-    """What happened. Each kind says what the shared fields mean for it; who acts is the client or the broker."""
+    """What happened. Each kind gives the shared fields their meaning; the actor is the client or the broker."""
 
     # Of processes.
     CLIENT_START = "client_start"  # the client instance runs
     CLIENT_STOP = "client_stop"  # an orderly shutdown is complete
-    CLIENT_CRASH = "client_crash"  # the process died, as an observer outside saw it
-    HEARTBEAT = "heartbeat"  # subscriptions = what it says it consumes in group
+    CLIENT_CRASH = "client_crash"  # the process died, as seen by an observer outside
+    HEARTBEAT = "heartbeat"  # subscriptions = what it states that it consumes in group
     UNREGISTER = "unregister"  # the client leaves the group by request 35
     BROKER_START = "broker_start"
     BROKER_STOP = "broker_stop"
@@ -36,22 +36,22 @@ class Kind(enum.StrEnum):
     # Of offsets.
     OFFSET_QUERY = "offset_query"  # result ok (offset), none or error
     COMMIT_MEMORY = "commit_memory"  # the client's own table: offset
-    COMMIT = "commit"  # the group's stored offset becomes offset, path = on which way
+    COMMIT = "commit"  # the group's stored offset becomes offset, path = on which path
     RESET = "reset"  # an operator sets the group's offset
-    CORRECT = "correct"  # the client mends an illegal pull offset: offset = the new one
+    CORRECT = "correct"  # the client corrects an illegal pull offset: offset = the new one
     FILE_LOAD = "file_load"  # of local offsets, or of a broker's table
     FILE_PERSIST = "file_persist"
     # Of pulling.
-    PULL = "pull"  # asked from offset
-    PULL_RESULT = "pull_result"  # asked from offset, result, next, min, max, count of messages that came
+    PULL = "pull"  # pull request from offset
+    PULL_RESULT = "pull_result"  # pull from offset: result, next, min, max, count of messages that came
     FLOW_CONTROL = "flow_control"  # the client does not pull, path = why
     # Of consumption.
     DELIVER = "deliver"  # the listener is called with the message at offset
     RESULT = "result"  # the call has ended for the message at offset
     REMOVED = "removed"  # the message left the window, next = the low-water mark then
-    DISCARDED = "discarded"  # a result that was not acted upon: the queue was dropped meanwhile
+    DISCARDED = "discarded"  # a result that was ignored: the queue was dropped meanwhile
     EXPIRE = "expire"  # the client cleans a message whose listener runs too long
-    SEND_BACK = "send_back"  # request 36 or its fallback (path), result ok or failed, level asked, max_attempts
+    SEND_BACK = "send_back"  # request 36 or its fallback (path), result ok or failed, level requested, max_attempts
     # Of the broker's store.
     STORE = "store"  # a message is stored in a real topic, the retry topic included
     DELAY_STORE = "delay_store"  # it waits at level until due; topic, attempt = of the message it will be
@@ -87,7 +87,7 @@ class Result(enum.StrEnum):
 
 
 class Path(enum.StrEnum):
-    """On which way, or why."""
+    """On which path, or why."""
 
     NONE = ""
     PERIODIC = "periodic"  # commit: every 5 s
@@ -119,25 +119,25 @@ def codes(words: type[_Word]) -> Mapping[_Word, int]:
 
 
 CLIENT_ENDS = frozenset({Kind.CLIENT_STOP, Kind.CLIENT_CRASH})
-"""Kinds that tell that a client is gone."""
+"""Kinds that show that a client is gone."""
 
 BROKER_RUNS = frozenset({Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH, Kind.ROLE_CHANGE})
-"""Kinds that tell whether a broker runs, and as what."""
+"""Kinds that show whether a broker runs, and in which role."""
 
 IN_WINDOW = (Kind.DELIVER, Kind.RESULT, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE)
-"""What becomes of a message in the window of the client that has pulled it."""
+"""Kinds that show what becomes of a message in the window of the client that pulled it."""
 
 LOCKS = (Kind.LOCK, Kind.UNLOCK, Kind.LOCK_LOST)
-"""What an orderly client does about the lock of a queue."""
+"""Kinds about the lock of a queue, as recorded by an orderly client."""
 
 CALLS = frozenset({Kind.DELIVER, Kind.RESULT})
-"""A call of a listener, its beginning and its end."""
+"""The beginning and end of a listener call."""
 
 STORES = frozenset({Kind.STORE, Kind.DELAY_STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER})
-"""A message that a broker stores."""
+"""Kinds for a message that a broker stores."""
 
 OF_BROKERS = BROKER_RUNS | STORES | {Kind.MEMBERS}
-"""Kinds that only brokers record, or who watches them, also where the event names a client."""
+"""Kinds that only brokers, or their observers, record, even if the event names a client."""
 
 CONTEXT = frozenset(
     {
@@ -147,16 +147,18 @@ CONTEXT = frozenset(
         *BROKER_RUNS,
     }
 )
-"""Kinds that concern more than one queue or message: few, and read before everything else."""
+"""Kinds that concern more than one queue or message: they are few, and read before everything else."""
 
 OWNERSHIP = frozenset({Kind.ASSIGN, Kind.REVOKE})
-"""Kinds that tell who has a queue: few as well, and held against what groups do besides."""
+"""Kinds that show who has a queue: also few, and compared with what else groups do."""
 
 ANSWERS = (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-"""Results of a pull that was served."""
+"""Results of a pull that was answered."""
 
 FAILURES = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.ROLLBACK, Result.FAILED})
-"""Results after which a message is not consumed; ``timeout`` comes with whatever the listener returned in the end."""
+"""Results after which a message is not consumed; ``timeout`` occurs with whatever the listener finally returned."""
 
 SUCCESSES = frozenset({Result.OK, Result.COMMIT, Result.TIMEOUT})
-"""Results after which it is. TR-4: a call that took too long counts as the listener says; ``timeout`` is success."""
+"""Results after which it is consumed. TR-4: a call that took too long counts as the listener says; ``timeout`` is
+success.
+"""

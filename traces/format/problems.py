@@ -1,4 +1,4 @@
-"""What is wrong with the files of a trace: each problem is counted and located, and the rest is read on."""
+"""Problems with the files of a trace: each is counted and located, and the rest is read."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dataclasses import dataclass
 from ..errors import TraceError
 
 KEPT = 1000
-"""How many problems are kept with their place; all are counted."""
+"""Number of problems that are kept with their place; all are counted."""
 
 
 class Trouble(enum.StrEnum):
     """The kinds of problems. Words are shown to users."""
 
     DAMAGED = "damaged line"  # left out
-    TRUNCATED = "file breaks off"  # what is before the break is read
+    TRUNCATED = "file breaks off"  # everything before the break is read
     UNREADABLE = "file cannot be read"  # left out
     EMPTY = "no events in a file"
     UNKNOWN_FORMAT = "file of no known form"  # left out, though it looks like a recording
-    NO_HEADER = "header missing"  # defaults are taken
-    HEADER = "header damaged"  # defaults are taken for what is damaged
+    NO_HEADER = "header missing"  # defaults are used
+    HEADER = "header damaged"  # defaults are used for damaged members
     VERSION = "later schema version"  # read as far as it goes
     DISAGREE = "headers disagree"  # the first file wins
     NO_TIME = "event without time or kind"  # left out
     STRAY_TIME = "time that its neighbours contradict"  # left out
     IMPOSSIBLE = "impossible value"  # the value counts as not known, the rest of the event is kept
-    UNKNOWN_WORD = "unknown word"  # kept, and passed over by checks
-    OTHER_NAME = "fields of other names"  # passed over, and what they say is not known
+    UNKNOWN_WORD = "unknown word"  # kept, and ignored by checks
+    OTHER_NAME = "fields of other names"  # ignored, and their content is not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Problems:
         count: how many there are.
         by_kind: how many of each kind.
         kept: the first ones.
-        strict: whether the first one is an error.
+        strict: whether the first problem raises an error.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -72,7 +72,7 @@ class Problems:
     def add(
         self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
     ) -> None:
-        """Note a problem that occurs ``times`` times, first at ``line``; only its first place is kept.
+        """Record a problem that occurs ``times`` times, first at ``line``; only its first place is kept.
 
         ``part`` is for :class:`Pass`.
 
@@ -88,13 +88,13 @@ class Problems:
             self.kept.append(problem)
 
     def take_back(self, problem: Problem) -> None:
-        """Forget a problem that was kept and turned out to be none."""
+        """Remove a problem that was kept and turned out to be none."""
         self.kept.remove(problem)
         self.count -= 1
         self.by_kind[problem.kind] -= 1
 
     def where(self, wanted: Callable[[Problem], bool]) -> Problems:
-        """Those of the kept ones that are wanted."""
+        """The kept problems that satisfy a condition."""
         found = Problems()
         for one in filter(wanted, self.kept):
             found.add(one.file, one.line, one.what, kind=one.kind)
@@ -117,9 +117,9 @@ class Problems:
 class Repeatable:
     """Lets the problems of a file through once, however often the file is read.
 
-    A reader finds the same problems in the same order each time, so the number already let through tells which are new;
+    A reader finds the same problems in the same order each time, so the number already let through shows which are new;
     a pass that ends early leaves the rest for the next one. Each part of a file that can be read alone, such as a
-    column, is counted for itself.
+    column, is counted separately.
     """
 
     def __init__(self, problems: Problems) -> None:
@@ -127,7 +127,7 @@ class Repeatable:
         self._told: Counter[str] = Counter()
 
     def begin(self) -> Pass:
-        """What the next pass over the file reports to."""
+        """The receiver of problems for the next pass over the file."""
         return Pass(self._problems, self._told)
 
 
@@ -143,7 +143,7 @@ class Pass(Problems):
     def add(
         self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
     ) -> None:
-        """Note a problem of a part of the file, unless an earlier pass did."""
+        """Record a problem of a part of the file, unless an earlier pass did."""
         self._seen[part] += times
         self.by_kind[kind] += times
         fresh = self._seen[part] - self._told[part]

@@ -1,8 +1,8 @@
-"""The form of a trace, version 1: one event a row, in JSONL for people and Parquet for scale.
+"""The form of a trace, version 1: one row for each event, in JSONL for people and Parquet for scale.
 
-A JSONL file begins with a line that holds the header; a Parquet file has it in the metadata of its schema under
-``rocketproof.header``. Bodies of messages are never stored. Fields beyond those listed here are kept by conversions and
-ignored by checks; a field that is null, or not there, was not known.
+A JSONL file begins with a line that contains the header; a Parquet file has it in the metadata of its schema under
+``rocketproof.header``. Bodies of messages are never stored. Fields not listed here are kept by conversions and ignored
+by checks; a field that is null, or missing, was not known.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ...model.retry_policy import maximum_sent
 from .kinds import Kind
 
 VERSION = 1
-"""Version of the schema. A file of a later version is read as far as it goes, and the difference is reported."""
+"""Version of the schema. A file of a later version is read as far as possible, and the difference is reported."""
 
 HEADER_KEY = "rocketproof.header"
 """Where a Parquet file has the header, as JSON."""
 
 ABSENT = -(2**31)
-"""What stands for "not known" in whole-number columns that monitors read; no field can have this value."""
+"""Stands for "not known" in the whole-number columns that monitors read; no field can have this value."""
 
 MOST_ATTEMPTS = 2**31 - 1
-"""The largest maximum of attempts of a group, and the longest timer: Java's largest whole number."""
+"""The largest value of a group's maximum of attempts, and of a timer: Java's largest int."""
 
 _WORD, _TEXTS = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
 
@@ -50,18 +50,18 @@ class Field:
 
 
 LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999. A later time is a damaged one, and cannot be shown as a date."""
+"""The last millisecond of the year 9999. A later time is damaged, and cannot be shown as a date."""
 
 FIELDS = (
     Field(
         "time", pa.int64(), high=LATEST
-    ),  # ms since 1970 UTC, by the clock of the client, or of the broker without one
+    ),  # ms since 1970 UTC, by the clock of the client, or of the broker if there is no client
     Field("seq", pa.int64()),  # order among the events of one recorder
     Field("kind", _WORD),
     Field("result", _WORD),
     Field("path", _WORD),
     Field("client", _WORD),  # id of the consumer, or producer, that acts
-    Field("incarnation", pa.int32()),  # which process of that client id
+    Field("incarnation", pa.int32()),  # which process with that client id
     Field("group", _WORD),
     Field("topic", _WORD),  # as consumed, such as %RETRY%group
     Field("broker", _WORD),
@@ -73,22 +73,22 @@ FIELDS = (
     Field("count", pa.int32()),  # messages that came; size of the batch; members; events lost
     Field("key", pa.string()),  # unique key: the same for a message and all its retry copies
     Field("origin", pa.int64(), low=-(2**63)),  # of the key, see origin_of
-    Field("msg_id", pa.string()),  # offset message id: another one for every stored copy
+    Field("msg_id", pa.string()),  # offset message id: different for every stored copy
     Field("attempt", pa.int32()),  # reconsumeTimes
-    Field("level", pa.int32(), low=-1),  # of a delay, asked for or stored
-    # When a delayed message is to be delivered, ms; since when there is a gap; when an offset query was asked.
+    Field("level", pa.int32(), low=-1),  # of a delay, requested or stored
+    # When a delayed message is due, ms; since when there is a gap; when an offset query was sent.
     Field("due", pa.int64(), high=LATEST),
-    Field("max_attempts", pa.int32(), low=-1),  # maxReconsumeTimes that a send-back names
+    Field("max_attempts", pa.int32(), low=-1),  # maxReconsumeTimes in a send-back
     Field("epoch", pa.int64()),  # which window (ProcessQueue) of that client and queue
     Field("members", _TEXTS),  # client ids, as seen
     Field("queues", _TEXTS),  # as seen, each as broker:id
-    Field("assigned", _TEXTS),  # queues the client gives itself, each as broker:id
+    Field("assigned", _TEXTS),  # queues that the client gives itself, each as broker:id
     Field("subscriptions", _TEXTS),  # each as topic=expression@version
     Field("detail", pa.string()),  # what else the source says; name of the strategy
     Field("micros", pa.int32(), high=999),  # µs within the millisecond of time
-    Field("recorder", _WORD),  # which process recorded it, with one clock and one order
+    Field("recorder", _WORD),  # the process that recorded it, with one clock and one order
 )
-"""All columns, in their order; ``docs/trace-format.md`` says what each means, and when it is null."""
+"""All columns, in their order; ``docs/trace-format.md`` describes each, and when it is null."""
 
 ARROW = pa.schema([pa.field(item.name, item.type) for item in FIELDS])
 """The schema of a batch of events."""
@@ -97,14 +97,14 @@ BY_NAME: Mapping[str, Field] = {item.name: item for item in FIELDS}
 
 
 def plain(schema: pa.Schema) -> pa.Schema:
-    """The schema with words as texts, for those who know no dictionaries."""
+    """The schema with words as texts, for readers that do not support dictionaries."""
     return pa.schema(
         [one.with_type(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in schema]
     )
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Whether a value is a text that can be stored: JSON can spell half of a surrogate pair, and UTF-8 cannot."""
+    """Whether a value is a text that can be stored: JSON can spell half of a surrogate pair, but UTF-8 cannot."""
     if not isinstance(value, str):
         return False
     if value.isascii():
@@ -120,7 +120,7 @@ _SLAVE = "slave of "
 
 
 def slave_of(broker: str) -> str:
-    """The name under which a joined recording has the slaves of a broker, which call themselves as their master."""
+    """The name that a joined recording uses for the slaves of a broker, which have the same name as their master."""
     return f"{_SLAVE}{broker}"
 
 
@@ -129,17 +129,19 @@ STATIC = "__syslo__"
 
 
 def master_of(broker: str) -> str:
-    """The broker of which a slave has that name; the broker itself where it is no slave."""
+    """The broker to which a slave with that name belongs; the broker itself if it is no slave."""
     return broker.removeprefix(_SLAVE)
 
 
 def is_of_slave(event: Mapping[str, Any]) -> bool:
-    """Whether a slave of a broker tells it."""
+    """Whether an event was recorded by a slave of a broker."""
     return str(event.get("broker") or "").startswith(_SLAVE)
 
 
 def may_change_master(event: Mapping[str, Any]) -> bool:
-    """Whether a process of a broker is told its role, or starts as a slave, which it may not have been until then."""
+    """Whether an event shows that a broker process got a role, or starts as a slave, so that the master may have
+    changed.
+    """
     return event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event))
 
 
@@ -155,27 +157,29 @@ BOTH_LISTENERS = "some of its members listen orderly, and others concurrently"
 BOTH_MODES = "some of its members consume in broadcasting, and others in clustering"
 
 PULLED = "pull"
-"""The listener of a group that has none: its application asks for messages (lite pull, ``CONSUME_ACTIVELY``)."""
+"""The listener of a group that has none: its application pulls messages itself (lite pull, ``CONSUME_ACTIVELY``)."""
 
 BY_APPLICATION = "its application pulls, and may set offsets as it likes (consumeType CONSUME_ACTIVELY)"
 
 BY_BROKERS = "BROKER"
-"""The strategy of a group whose queues brokers divide: ``DefaultMQPushConsumer#isClientRebalance`` is false (5.x)."""
+"""The strategy of a group whose queues are divided by brokers: ``DefaultMQPushConsumer#isClientRebalance`` is false
+(5.x).
+"""
 
 DIVIDED_BY_BROKERS = "brokers divide its queues (clientRebalance=false), and may let it take messages by pop"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """What is known of a consumer group beyond its events.
+    """What is known about a consumer group besides its events.
 
     Attributes:
         mode: ``clustering`` or ``broadcasting``; each client of a broadcasting group has offsets of its own. ``both``
-            where its members differ: then it is not judged.
-        listener: ``concurrently`` or ``orderly``, or ``both`` likewise; ``pull`` where its application pulls, which is
-            not judged either.
+            if its members differ; it is then not judged.
+        listener: ``concurrently`` or ``orderly``, or ``both`` likewise; ``pull`` if its application pulls, which is not
+            judged either.
         max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
-        strategy: name of the allocation strategy, such as AVG; ``BROKER`` where brokers divide the queues.
+        strategy: name of the allocation strategy, such as AVG; ``BROKER`` if brokers divide the queues.
         consume_timeout: the longest ``consumeTimeout`` of its members, ms; None: that of the header's timers.
     """
 
@@ -187,7 +191,9 @@ class Group:
 
     @property
     def differs(self) -> str:
-        """Why the group is not judged: what nearly all rules depend on is not one thing, or other; empty if it is."""
+        """Why the group is not judged: its members differ in a setting that nearly all rules depend on, or it is an
+        unsupported one; empty if judged.
+        """
         if self.mode == BOTH:
             return BOTH_MODES
         if self.strategy == BY_BROKERS:
@@ -198,7 +204,7 @@ class Group:
 
     @property
     def maximum(self) -> int:
-        """SB-2, OR-8: the most retries; where none are stated, those of a group that is not configured.
+        """SB-2, OR-8: the maximum number of retries; if none is stated, the default of an unconfigured group.
 
         ``DefaultMQPushConsumerImpl#getMaxReconsumeTimes``, ``ConsumeMessageOrderlyService#getMaxReconsumeTimes``.
         """
@@ -218,22 +224,22 @@ TIMERS = (
     "consume_timeout",
     "stuck",
 )
-"""Timers of a deployment that a header may state, as the settings of a check call them; ms."""
+"""Timers of a deployment that a header may state, named as in the settings of a check; ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a trace says of itself.
+    """What a trace says about itself.
 
     Attributes:
-        version: of the schema.
+        version: version of the schema.
         source: what recorded it, in words.
-        evidence: kinds that the source would have recorded had they happened. Where a kind is listed, its absence is
-            evidence. Empty: nothing is known, and kinds that occur count as recorded.
-        delays: ``messageDelayLevel`` of the brokers; empty where it is not known, then the default is assumed.
-        release: of RocketMQ, such as 5.3.3; decides rules that differ.
-        timers: those of :data:`TIMERS` that are not RocketMQ's own, ms.
-        groups: what is known of groups, by name.
+        evidence: kinds that the source would have recorded had they happened. The absence of a listed kind is evidence.
+            Empty: nothing is known, and kinds that occur count as recorded.
+        delays: ``messageDelayLevel`` of the brokers; empty if it is not known, and the default is then assumed.
+        release: release of RocketMQ, such as 5.3.3; selects the rules that differ.
+        timers: those of :data:`TIMERS` that differ from RocketMQ's defaults, ms.
+        groups: what is known about groups, by name.
         complete: the trace begins with the first event of its groups: nothing that concerns them came before.
         lacking: kinds of ``evidence`` that a client does not record of a group, by client id and group.
         extra: members of the header that this version does not know.
@@ -252,5 +258,5 @@ class Header:
 
     @property
     def broadcasting(self) -> frozenset[str]:
-        """The groups of which every client has offsets of its own."""
+        """The groups in which every client has offsets of its own."""
         return frozenset(name for name, group in self.groups.items() if group.mode == "broadcasting")

@@ -1,15 +1,17 @@
-"""Whole numbers that are written in texts: names of queues, versions, lines of logs."""
+"""Whole numbers in texts: names of queues, versions, log lines."""
 
 from __future__ import annotations
 
 _ENOUGH = 40
-"""Digits that show that a number is none of RocketMQ's, which have 64 bits; Python itself refuses more than 4,300."""
+"""Number of digits that shows that a number is none of RocketMQ's, which have 64 bits; Python itself refuses more than
+4,300.
+"""
 
 
 def whole_number(text: str) -> int:
-    """The number that decimal digits are, with a sign or without.
+    """The number that decimal digits stand for, with or without a sign.
 
-    Of one that is longer than any that RocketMQ writes the first digits are taken: it is as impossible as before.
+    Of a number longer than any that RocketMQ writes, only the first digits are used: it remains just as impossible.
 
     Raises:
         ValueError: the text is no number.

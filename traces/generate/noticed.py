@@ -25,26 +25,28 @@ from .trace_mutants import Change, trace_mutants
 
 
 class Noticed(enum.IntEnum):
-    """What a check says of a changed recording that it did not say of the right one; the strongest of these."""
+    """What a check reports about a changed recording that it did not report about the original; the strongest of
+    these.
+    """
 
     NOT = 0
-    TOLD = 1  # no claim says so, but the numbers of the summary are others
-    UNKNOWN = 2  # a claim that held is in doubt now, or the reader complains
-    VIOLATED = 3  # a claim is violated that was not, or at more places
+    TOLD = 1  # no claim is affected, but the numbers of the summary differ
+    UNKNOWN = 2  # a claim that held is now in doubt, or the reader complains
+    VIOLATED = 3  # a claim is newly violated, or violated in more places
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A mutant and what was noticed of it.
+    """A mutant and what was noticed about it.
 
     Attributes:
-        kind: of the changed event.
+        kind: kind of the changed event.
         label: the change in words.
-        row: place of the event in the right recording.
-        check: what the check says.
-        claims: ids of the claims that say so.
-        conform: whether the model follows the changed recording less far than the right one: more mismatches or gaps;
-            False where it was not asked.
+        row: position of the event in the original recording.
+        check: what the check reports.
+        claims: ids of the claims that report it.
+        conform: whether the model follows the changed recording less far than the original: more mismatches or gaps;
+            False if the model was not run.
     """
 
     kind: Kind
@@ -56,11 +58,11 @@ class Judged:
 
 
 class Recording:
-    """A right recording that is changed; what a check and the model say of it is found once.
+    """An original recording that is to be changed; what a check and the model say about it is computed once.
 
     Attributes:
         name: for people.
-        events: by time, as :func:`.trace_mutants.by_time` makes them.
+        events: by time, as :func:`.trace_mutants.by_time` returns them.
     """
 
     def __init__(
@@ -68,7 +70,8 @@ class Recording:
     ) -> None:
         """Check the recording as it is.
 
-        Each mutant overwrites the file in ``folder``; to ``follow`` them through the model takes several times as long.
+        Each mutant overwrites the file in ``folder``. With ``follow``, the model also follows the mutants, which takes
+        several times as long.
 
         Raises:
             TraceError: a claim is violated already.
@@ -131,13 +134,13 @@ class Line:
     """How many mutants of one kind and change there were, and how many of them were noticed.
 
     Attributes:
-        kind: of the changed events.
+        kind: kind of the changed events.
         label: the change in words.
-        mutants: how many there were.
-        check: how many a check noticed, by how.
-        conform: how many the model did not follow.
-        either: how many were noticed by a check (violated or unknown) or not followed.
-        claims: the claims that noticed most, with how often.
+        mutants: number of mutants.
+        check: number that a check noticed, by how.
+        conform: number that the model did not follow.
+        either: number noticed by a check (violated or unknown) or not followed by the model.
+        claims: the claims that noticed most, with their counts.
     """
 
     kind: Kind
@@ -150,7 +153,7 @@ class Line:
 
     @property
     def noticed(self) -> int:
-        """How many a check noticed by a claim."""
+        """Number of mutants that a claim of the check noticed."""
         return self.check.get(Noticed.VIOLATED, 0) + self.check.get(Noticed.UNKNOWN, 0)
 
 
@@ -175,7 +178,9 @@ def table_of(judged: Iterable[Judged]) -> list[Line]:
 
 
 def markdown(lines: Iterable[Line]) -> str:
-    """The table as Markdown: a row for each kind, with what a check noticed of each change, and what nobody noticed."""
+    """The table as Markdown: a row for each kind, with what a check noticed of each change, and what was not noticed at
+    all.
+    """
     rows = [f"| kind | {' | '.join(Change)} | check | check or conform | never noticed |", "|" + "---|" * 9]
     for kind, some in groupby(lines, key=lambda line: line.kind):
         of_kind = list(some)

@@ -1,7 +1,7 @@
-"""Trace mutants: a right recording with one event deleted, repeated, delayed, swapped or altered.
+"""Trace mutants: an original recording with one event deleted, repeated, delayed, swapped or altered.
 
-A check that does not notice such a change would not notice the defect either that makes a real system behave so. Every
-change of one event is made that the schema allows; what a change means for each field is a table here.
+A check that does not notice such a change would not notice a defect that makes a real system behave in this way. Every
+change of one event that the schema allows is made; a table here says what a change means for each field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..format.kinds import Kind, Path, Result
 from ..format.schema import ARROW, plain
 
 DELAYED = 10_000
-"""How much later a delayed event happens, ms: two periods of commits, longer than any answer takes."""
+"""By how much a delayed event is late, ms: two periods of commits, longer than any answer takes."""
 
 REPEATED = 1_000
 """How much later an event happens for the second time, ms."""
@@ -33,7 +33,7 @@ class Change(enum.StrEnum):
     DELETE = "delete"
     REPEAT = "repeat"  # it happens once more, REPEATED later
     DELAY = "delay"  # it happens DELAYED later
-    SWAP = "swap"  # it and the next event of the same process about the same queue change places
+    SWAP = "swap"  # it changes places with the next event of the same process about the same queue
     ALTER = "alter"  # one field has another value
 
 
@@ -42,10 +42,10 @@ class TraceMutant:
     """One changed recording.
 
     Attributes:
-        kind: of the changed event.
+        kind: kind of the changed event.
         change: what was done to it.
-        field: which field has another value, where one has; else empty.
-        row: place of the event in the right recording.
+        field: the altered field, if there is one; otherwise empty.
+        row: position of the event in the original recording.
         events: the changed recording, by time.
     """
 
@@ -64,13 +64,13 @@ class TraceMutant:
 def trace_mutants(
     events: pa.Table, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)
 ) -> Iterator[TraceMutant]:
-    """Mutants of a recording: of each kind and change as many as asked for, at places left to chance.
+    """Mutants of a recording: up to the given number of each kind and change, at random places.
 
     Args:
-        events: of the recording, by time, with the columns of the schema.
-        each: how many mutants there are of each kind and change, at most.
-        seed: what the chance follows from; the same seed gives the same mutants.
-        kinds: of the events that are changed.
+        events: events of the recording, by time, with the columns of the schema.
+        each: maximum number of mutants of each kind and change.
+        seed: seed of the random choice; the same seed gives the same mutants.
+        kinds: kinds of the events that are changed.
     """
     rows = Rows(events)
     for kind in kinds:
@@ -88,10 +88,10 @@ def trace_mutants(
 
 
 class Rows:
-    """A recording whose rows can be put in another order and replaced.
+    """A recording whose rows can be reordered and replaced.
 
     Attributes:
-        events: the rows as dictionaries, without what is null.
+        events: the rows as dictionaries, without null values.
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -113,7 +113,7 @@ class Rows:
         return self._following.get(row)
 
     def changed(self, *, without: Sequence[int], added: Sequence[Event] = ()) -> pa.Table:
-        """The recording without some rows, with others added, by time; events of equal time keep their order."""
+        """The recording without some rows, and with others added, by time; events with equal times keep their order."""
         left = [row for row in range(len(self.events)) if row not in without]
         table = self.table.take(left)
         if added:
@@ -135,7 +135,7 @@ def _repeat(rows: Rows, row: int) -> pa.Table:
 
 
 def _delay(rows: Rows, row: int) -> pa.Table | None:
-    """Later than the recording's end nothing can be seen to be missing: such an event is not delayed."""
+    """An event delayed beyond the recording's end could not be seen to be missing, so it is not delayed."""
     event = rows.events[row]
     time = event["time"] + DELAYED
     if time > rows.events[-1]["time"]:
@@ -174,7 +174,7 @@ _OTHER_PATH = {
 
 
 def _other(field: str, event: Event, rows: Rows) -> Any:
-    """Another value of a field, as like the right one as can be."""
+    """Another value for a field, as similar to the original as possible."""
     value = event[field]
     if field in _COUNTS:
         return value + 1
@@ -208,8 +208,9 @@ def _altered(field: str) -> Callable[[Rows, int], pa.Table | None]:
 
 
 ALTERED = ("result", "path", *_NAMES, *_COUNTS, "key", "origin", "due", *_LISTS, "detail")
-"""Fields that get another value. Of ``detail`` only the strategy of a rebalance is a fact; ``time`` changes where an
-event is delayed, ``seq`` by its place; ``msg_id`` and ``epoch`` are names of the recorder's own."""
+"""Fields that are altered. Of ``detail``, only the strategy of a rebalance is a fact; ``time`` changes if an event is
+delayed, and ``seq`` with its position; ``msg_id`` and ``epoch`` are names of the recorder's own.
+"""
 
 _CHANGES: tuple[tuple[Change, str, Callable[[Rows, int], pa.Table | None]], ...] = (
     (Change.DELETE, "", lambda rows, row: rows.changed(without=[row])),

@@ -1,4 +1,4 @@
-"""Reading traces: files of any known form as batches of events; what is wrong is counted and located."""
+"""Reading traces: files of any known form as batches of events; problems are counted and located."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ..errors import TraceError
 
 _LOCAL = re.compile(r"file:/", re.IGNORECASE)
 _STORE = re.compile(r"((?:s3[an]?|hdfs|gs|abfss?|wasbs?|oss|cosn|https?)):/", re.IGNORECASE)
-"""As a path an address has lost one of two slashes."""
+"""When an address is treated as a path, it loses one of its two slashes."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
@@ -19,7 +19,7 @@ def local_path(name: Path | str) -> Path:
     """The path of a file that is given by its path, or as ``file:///…``.
 
     Raises:
-        TraceError: the address names a machine.
+        TraceError: the address names a host.
     """
     if not _LOCAL.match(str(name)):
         return Path(name)
@@ -30,11 +30,11 @@ def local_path(name: Path | str) -> Path:
 
 
 def store_of(name: Path | str) -> str:
-    """The scheme of a well-known store that is addressed, such as ``s3a``; empty for a path."""
+    """The scheme of the address of a well-known store, such as ``s3a``; empty for a path."""
     found = _STORE.match(str(name))
     return "" if found is None else found[1]
 
 
 def is_address(name: Path | str) -> bool:
-    """Whether it is the address of a store of any kind, known by its two slashes, and no path."""
+    """Whether this is the address of a store of any kind, recognised by its two slashes, and not a path."""
     return _ADDRESS.match(str(name)) is not None and not _LOCAL.match(str(name))

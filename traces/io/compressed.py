@@ -1,4 +1,6 @@
-"""Files as bytes, unpacked where they are packed with gzip or zstd; told by their first bytes, not by their names."""
+"""Files as bytes, decompressed if they are compressed with gzip or zstd, which is recognised by their first bytes, not
+by their names.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ from ..format.problems import Problems, Trouble
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 HEAD = 64 * 1024
-"""How many bytes are looked at to tell what a file is."""
+"""Number of bytes that are read to recognise the form of a file."""
 
 UNPACKED_TIMES = 100
-"""How much larger than itself a packed file may be inside, besides :data:`UNPACKED_AT_LEAST`; traces are 20 times."""
+"""How much larger than itself a compressed file may be inside, besides :data:`UNPACKED_AT_LEAST`; traces are 20 times
+larger.
+"""
 
 UNPACKED_AT_LEAST = 1 << 26
 
@@ -23,14 +27,14 @@ _LONGEST = 1 << 26
 
 
 def packing_of(path: Path) -> str | None:
-    """``gzip``, ``zstd``, or None for a file that is not packed."""
+    """``gzip``, ``zstd``, or None for a file that is not compressed."""
     with path.open("rb") as file:
         start = file.read(4)
     return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def head_of(path: Path) -> bytes:
-    """The first :data:`HEAD` bytes, unpacked; fewer if the file is shorter or breaks off."""
+    """The first :data:`HEAD` bytes, decompressed; fewer if the file is shorter or breaks off."""
     head = b""
     for piece in pieces_of(path, Problems(), size=HEAD):
         head += piece
@@ -40,10 +44,10 @@ def head_of(path: Path) -> bytes:
 
 
 def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:
-    """The bytes of a file in order, unpacked, in pieces of at most ``size``.
+    """The bytes of a file in order, decompressed, in pieces of at most ``size``.
 
-    If the packing is damaged or the file breaks off, everything before that place is given, and it is reported; so is
-    a packed file that is far larger inside than traces are.
+    If the compression is damaged or the file breaks off, everything before that place is returned, and the problem is
+    reported; so is a compressed file that is far larger inside than traces are.
     """
     packing = packing_of(path)
     most = UNPACKED_AT_LEAST + UNPACKED_TIMES * path.stat().st_size if packing else None
@@ -66,7 +70,7 @@ def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator
                     yield piece
                 return
             except OSError as error:
-                # What was unpacked of the failing piece is lost with it, so it is asked for again in smaller ones.
+                # The decompressed part of the failing piece is lost with it, so it is read again in smaller pieces.
                 if size > 1:
                     size = max(1, size // 1024)
                     continue
@@ -86,8 +90,8 @@ def _skip(stream: pa.NativeFile, count: int) -> None:
 def blocks_of(path: Path, problems: Problems, *, size: int) -> Iterator[tuple[int, bytes]]:
     """Whole lines in blocks of about ``size`` bytes, each with the number of its first line, from 1.
 
-    Every block ends with a line feed, which the last line of the file may lack: then it is added. A line longer than
-    64 MiB is reported and left out, and an empty one stands for it.
+    Every block ends with a line feed, which is added if the last line of the file lacks it. A line longer than 64 MiB
+    is reported and replaced by an empty one.
     """
     line = 1
     rest: list[bytes] = []
@@ -119,9 +123,10 @@ def blocks_of(path: Path, problems: Problems, *, size: int) -> Iterator[tuple[in
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, packed or not, each with its number from 1 and without its end.
+    """The lines of a text file, compressed or not, each with its number from 1 and without its end.
 
-    Bytes that are no UTF-8 are replaced by U+FFFD: logs may be in other encodings, and what is read of them is ASCII.
+    Bytes that are not valid UTF-8 are replaced by U+FFFD: logs may be in other encodings, and the parts of them that
+    are used are ASCII.
     """
     for first, block in blocks_of(path, problems, size=_PIECE):
         yield from enumerate((line.rstrip("\r") for line in block.decode(errors="replace").split("\n")[:-1]), first)

@@ -1,4 +1,4 @@
-"""Events as they are read: which values are possible, one event at a time or whole batches at once."""
+"""Events as they are read: which values are possible, for single events and for whole batches."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..format.problems import Problems, Trouble
 from ..format.schema import ARROW, BY_NAME, FIELDS, Field, is_text
 
 EXTRA = "extra"
-"""Column of the members that the schema does not know, as the text of a JSON object; null where there are none."""
+"""Column with the members that the schema does not know, as the text of a JSON object; null if there are none."""
 
 ROWS = 262_144
-"""Events in a batch, at most."""
+"""Maximum number of events in a batch."""
 
 Tell = Callable[[Trouble, str], None]
-"""Takes a problem of the event at hand: its kind, and what it is in words."""
+"""Receives a problem of the event at hand: its kind, and its description."""
 
 WORDS: Mapping[str, frozenset[str]] = {
     "kind": frozenset(map(str, Kind)),
     "result": frozenset(map(str, Result)),
     "path": frozenset(map(str, Path)),
 }
-"""The words that columns of words can have, where they are given by the schema."""
+"""The words that a column may have, if the schema lists them."""
 
 _BITS = {pa.int32(): 32, pa.int64(): 64}
 
@@ -46,9 +46,9 @@ def is_whole(field: Field) -> bool:
 
 
 def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
-    """The event with its possible values only; None if it has no time or kind, and cannot be used.
+    """The event with only its possible values; None if it has no time or kind, and is unusable.
 
-    Members that are null are left out. A word that is not of this version is reported and kept.
+    Members that are null are left out. A word that this version does not know is reported and kept.
     """
     kept: dict[str, Any] = {}
     for name, value in event.items():
@@ -90,7 +90,7 @@ def _shown(value: Any) -> str:
 
 
 def batch_of(events: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """A batch of mended events: all columns of the schema."""
+    """A batch of corrected events: all columns of the schema."""
     return pa.RecordBatch.from_arrays([_column(field, events) for field in FIELDS], schema=ARROW)
 
 
@@ -104,7 +104,7 @@ def _column(field: Field, events: Sequence[Mapping[str, Any]]) -> pa.Array:
 def batches_of(
     events: Iterable[Mapping[str, Any]], problems: Problems, *, file: str = "", rows: int = ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """Events as batches of the schema; impossible values are reported, with the number of the event as line.
+    """Events as batches of the schema; impossible values are reported, with the number of the event as the line.
 
     An event without ``seq`` gets its number, from 1.
     """

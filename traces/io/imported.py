@@ -1,4 +1,4 @@
-"""Files of other forms as sources of events: what an importer hands over becomes batches."""
+"""Files of other forms as sources of events: the output of an importer becomes batches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ImportedTrace:
     """A file, or a series of files, of another form as a source of events; see :class:`~.source.Source`.
 
     Attributes:
-        importer: what reads it.
-        paths: the file, or all of a series.
-        skipped: how much of it is no event and no damage either, by what it is; known after the first reading.
+        importer: the importer that reads it.
+        paths: the file, or all files of a series.
+        skipped: how much of it is neither an event nor damage, by what it is; known after the first reading.
     """
 
     rows: int | None = None
@@ -48,7 +48,7 @@ class ImportedTrace:
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the importer; see :class:`~.source.Source`."""
-        # The header came with the first reading, whose events have not been taken yet.
+        # The header came with the first reading, whose events have not been consumed yet.
         report, imported, self._first = self._first_report, self._first, None
         if imported is None:
             report = self._problems.begin()

@@ -1,4 +1,4 @@
-"""JSON of files that anybody may have written: no value is nested deeper than this kit can go through."""
+"""JSON from files that anybody may have written: a value may not be nested more deeply than this kit can process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 DEEPEST = 100
-"""Levels of objects and lists in a value, at most; traces need four."""
+"""Maximum number of levels of objects and lists in a value; traces need four."""
 
 _TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 
@@ -15,7 +15,7 @@ def read_json(text: str) -> Any:
     """The value of a text.
 
     Raises:
-        ValueError: it is no JSON, or its value is nested too deeply, or has a number of thousands of digits.
+        ValueError: it is no JSON, its value is nested too deeply, or it has a number with thousands of digits.
     """
     try:
         value = json.loads(text)
@@ -27,7 +27,7 @@ def read_json(text: str) -> Any:
 
 
 def what_is_wrong(error: ValueError) -> str:
-    """Why a text is no JSON, without the line, which the reader knows better."""
+    """Why a text is not JSON, without the line number, which the caller knows better."""
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 

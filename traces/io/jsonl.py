@@ -1,7 +1,7 @@
-"""JSONL: a header on the first line, then one event a line.
+"""JSONL: a header on the first line, then one event per line.
 
-Whole blocks are parsed at once. A block that has anything unusual in it is parsed again line by line, which tells what
-it is and where, so that damage costs time only where it is.
+Whole blocks are parsed at once. A block with anything unusual is parsed again line by line, which shows what it is and
+where, so damage costs time only where it occurs.
 """
 
 from __future__ import annotations
@@ -36,24 +36,26 @@ _FINER = (1 << 20, 1 << 16)
 _PARSED_AT_ONCE = 1 << 20
 
 _Part = tuple[pa.RecordBatch, Sequence[int]]
-"""Events with their lines."""
+"""Events, each with its line."""
 
 _SEQ = ARROW.get_field_index("seq")
 
 MOST_DAMAGED = 200_000
-"""Damaged lines after which a file is no trace: telling each of them takes a thousand times as long as reading it."""
+"""Number of damaged lines after which a file counts as no trace: reporting a line takes a thousand times as long as
+reading it.
+"""
 
 LOOKED_AT = 200
-"""So many of the first lines are looked at for fields of other names, which are there from the beginning."""
+"""Number of first lines that are checked for fields with other names, which occur from the beginning."""
 
-# The parser has no dictionaries: words are texts until they are read.
+# The parser has no dictionaries: words are texts while they are read.
 _TEXT = plain(ARROW)
-# A second value on the line of an object: the parser would take it for an event, and a lone null for anything.
+# A second value after an object on the same line: the parser would take it for an event, and a lone null for anything.
 _SECOND_VALUE = re.compile(rb"\}[ \t\r]*[^ \t\r\n,}\]]")
 
 
 def looks_like_jsonl(head: bytes) -> bool:
-    """Whether a file that begins like this is a trace as JSONL: with a header, or with an event among whole lines."""
+    """Whether a file with this beginning is a trace as JSONL: with a header, or with an event among whole lines."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for place, line in enumerate(lines):
         value = value_of(line)
@@ -65,7 +67,7 @@ def looks_like_jsonl(head: bytes) -> bool:
 
 
 def value_of(line: bytes) -> Any:
-    """What a line of JSON says; the error if it is none."""
+    """The value of a line of JSON; the error if it is none."""
     try:
         return read_json(line.decode())
     except ValueError as error:
@@ -93,7 +95,7 @@ class JsonLines:
     def _header(self, head: bytes, problems: Problems) -> Stated:
         line = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
         if b"\n" not in head:
-            # A header beyond what is looked at first, such as one with very many groups.
+            # A header that is longer than the first piece, such as one with very many groups.
             _, block = next(blocks_of(self.path, Problems(), size=1), (1, b""))
             line = block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
         value = value_of(line)
@@ -120,7 +122,7 @@ class JsonLines:
                 yield from cut(batch.select(list(columns)), rows)
 
     def _in_time(self, parts: list[_Part], report: Pass) -> Iterator[pa.RecordBatch]:
-        """The events of a block without those whose times their neighbours contradict."""
+        """The events of a block except those whose times their neighbours contradict."""
         strays, first = strays_of([batch for batch, _ in parts]), 0
         for batch, lines in parts:
             own = strays[(strays >= first) & (strays < first + len(batch))] - first
@@ -132,9 +134,9 @@ class JsonLines:
     def _block(
         self, line: int, block: bytes, report: Pass, *, with_extra: bool, finer: Sequence[int] = _FINER
     ) -> Iterator[_Part]:
-        """The events of a block, each batch with their lines.
+        """The events of a block, each batch with its lines.
 
-        What cannot be parsed at once is cut into smaller pieces, down to single lines.
+        A block that cannot be parsed at once is cut into smaller pieces, down to single lines.
         """
         if not block.strip():
             return
@@ -187,7 +189,7 @@ class JsonLines:
 
 
 def _tell_other_names(head: bytes, file: str, problems: Problems) -> None:
-    """Fields of the first events that have other names than the schema knows."""
+    """Report fields of the first events whose names the schema does not know."""
     lines = enumerate(head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:-1], 1)
     found: dict[str, str] = {}
     at = 0
@@ -209,7 +211,7 @@ def _pieces(block: bytes, size: int) -> Iterator[bytes]:
 
 
 def _after_header(block: bytes) -> tuple[int, bytes]:
-    """The first line of events with its number: the second, unless the first is an event or nothing."""
+    """The first line of events with its number: the second line, unless the first is an event or empty."""
     value = value_of(block.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0])
     if isinstance(value, dict) and MARK not in value:
         return 1, block.removeprefix(b"\xef\xbb\xbf")
@@ -227,7 +229,7 @@ def _at_once(block: bytes, *, with_extra: bool) -> pa.RecordBatch | None:
     if not block.startswith(b"{") or block.count(b"\n{") != count - 1 or _SECOND_VALUE.search(block):
         return None
     try:
-        block.decode()  # the parser does not look whether texts are UTF-8
+        block.decode()  # the parser does not check that texts are UTF-8
         table = pyarrow.json.read_json(
             pa.BufferReader(block),
             read_options=pyarrow.json.ReadOptions(block_size=min(len(block) + 1, _PARSED_AT_ONCE)),

@@ -1,4 +1,6 @@
-"""What was lost in reading, as holes of the coverage: when it may have been, and what, as far as that can be told."""
+"""What was lost in reading, as holes of the coverage: when it may have been and what it may have been, if this is
+known.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ from .parquet import FAILURES, ParquetTrace, times_of
 from .source import Source
 
 LOSES = frozenset(Trouble) - {Trouble.VERSION, Trouble.DISAGREE}
-"""Problems that take evidence away. Of a later version all that is known is read, and what is not is told by itself;
-where headers disagree one of them counts."""
+"""Problems that take evidence away. Of a later version, everything known is read, and unknown parts are reported
+separately; if headers disagree, one of them counts.
+"""
 
 _OF_AN_EVENT = (Trouble.IMPOSSIBLE, Trouble.UNKNOWN_WORD)
 _OF_ALL = (
@@ -36,7 +39,7 @@ _OF_ALL = (
     Trouble.OTHER_NAME,
 )
 UNREAD = ("seq", "msg_id", "epoch", "detail", "key")
-"""Fields that no claim rests on. Without its key a message has the origin, or none, which is counted elsewhere."""
+"""Fields on which no claim rests. A message without its key has its origin, or none, which is counted elsewhere."""
 
 _TIME = re.compile(rb'"time"\s*:\s*(\d{1,15})\b')
 _COLUMNS = ("time", "kind", "group", "topic")
@@ -44,11 +47,11 @@ _BLOCK = 1 << 20
 
 
 def holes_of(problems: Problems, sources: Sequence[Source]) -> list[Hole]:
-    """The holes that problems of reading leave.
+    """The holes that reading problems leave.
 
-    A line that cannot be read lies between its neighbours in time, as does an event whose own time they contradict. Of
-    an impossible value the event is known, and of an unknown word when it was. What has no such place may have been at
-    any time.
+    A line that cannot be read lies between its neighbours in time, as does an event whose own time they contradict. If
+    a value is impossible, its event is known; if a word is unknown, its time is known. Anything without such a place
+    may have been at any time.
     """
     holes = []
     by_file: dict[str, list[Problem]] = {}
@@ -95,7 +98,7 @@ def _hole(problem: Problem, event: Mapping[str, Any]) -> Hole:
 
 
 def _text(value: object, problem: Problem, field: str) -> str:
-    """A name, empty if it is none or the very value that is wrong."""
+    """A name; empty if it is none, or if it is the invalid value itself."""
     return value if isinstance(value, str) and not problem.what.startswith(field) else ""
 
 
@@ -104,9 +107,9 @@ def _is_time(value: object) -> bool:
 
 
 def _events_of_lines(path: Path, lines: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What can be told of lines: their members, and as ``before`` and ``after`` the times of their neighbours.
+    """What is known about lines: their members and, as ``before`` and ``after``, the times of their neighbours.
 
-    Line 0 is what a file lacks that breaks off: it would come after all others.
+    Line 0 stands for the missing end of a file that breaks off: it would come after all others.
     """
     found: dict[int, dict[str, Any]] = {}
     wanted, waiting = set(lines), list[dict[str, Any]]()
@@ -139,9 +142,9 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _events_of_rows(path: Path, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What rows of a Parquet file, from 1, hold in the columns that tell where an event belongs.
+    """For rows of a Parquet file, numbered from 1, the columns that say where an event belongs.
 
-    Their neighbours' times are ``before`` and ``after``, as of lines.
+    The times of their neighbours are ``before`` and ``after``, as for lines.
     """
     found: dict[int, dict[str, Any]] = {}
     waiting: list[dict[str, Any]] = []

@@ -1,4 +1,6 @@
-"""Opening a trace: which files there are, and of which form each is. The content tells, not only the name."""
+"""Opening a trace: which files there are, and which form each has. The form is recognised by the content, not only by
+the name.
+"""
 
 from __future__ import annotations
 
@@ -35,22 +37,22 @@ _RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
 @dataclass(frozen=True)
 class _Found:
     path: Path
-    named: bool  # by the user; else found in a folder
+    named: bool  # named by the user; otherwise found in a folder
 
 
 class _Unknown(TraceError):
-    """A file is of no known form."""
+    """A file has no known form."""
 
 
 class _Beside(_Unknown):
-    """A file is a table of the kit's own about a trace."""
+    """A file is a table of the kit's own that belongs beside a trace."""
 
 
 class NothingToReadError(TraceError):
     """Nothing of what was given can be read.
 
     Attributes:
-        wrong: why; ``left_out``: files that are no traces.
+        wrong: why; ``left_out``: files that are not traces.
     """
 
     def __init__(self, what: str, problems: Problems, left_out: Sequence[str]) -> None:
@@ -59,7 +61,7 @@ class NothingToReadError(TraceError):
 
 
 def files_of(paths: Sequence[Path | str]) -> list[Path]:
-    """The files that :func:`open_trace` looks at, in its order.
+    """The files that :func:`open_trace` considers, in its order.
 
     Raises:
         TraceError: there is no such file.
@@ -78,18 +80,18 @@ def open_trace(
 ) -> Trace:
     """Open files and folders as one trace. Files of the agents are joined, see :mod:`..recorders.joining`.
 
-    Folders are searched through; files and folders whose names begin with ``.`` or ``_`` are passed over, and so are
-    files that are no traces, such as notes: :attr:`Trace.left_out` names them. Files are read in the order of their
+    Folders are searched recursively; files and folders whose names begin with ``.`` or ``_`` are skipped, and so are
+    files that are not traces, such as notes: :attr:`Trace.left_out` names them. Files are read in the order of their
     names, each once.
 
     Args:
         paths: files and folders.
         strict: make the first problem an error.
-        format: ``auto`` tells the form of each file by its content; ``jsonl``, ``parquet`` or the name of an importer
-            takes all files for that.
-        options: of importers, such as ``zone``; each goes to those importers that have it.
+        format: ``auto`` recognises the form of each file by its content; with ``jsonl``, ``parquet`` or the name of an
+            importer, all files are read in that form.
+        options: options of importers, such as ``zone``; each goes to those importers that have it.
         deaths: processes that were killed.
-        passed_over: files that are not looked at.
+        passed_over: files to ignore.
 
     Raises:
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
@@ -186,9 +188,9 @@ def _hidden(path: Path) -> bool:
 
 
 def _seems_recorded(path: Path) -> bool:
-    """Whether a file of no known form may be a recording that is damaged, and not notes beside one.
+    """Whether a file of no known form may be a damaged recording, rather than notes beside one.
 
-    Nobody packs notes, or writes them in bytes that are no text; and what is to be JSON should be some.
+    Notes are not compressed, nor written in bytes that are not text; and a file named as JSON should contain some.
     """
     if packing_of(path) or _RECORDINGS.intersection(path.suffixes):
         return True
@@ -210,7 +212,7 @@ def _is_json(text: str) -> bool:
 
 
 def _form(path: Path, format: str) -> str:
-    """The name of the form of a file; empty if there is nothing in it."""
+    """The name of the form of a file; empty if the file is empty."""
     if path.stat().st_size == 0:
         return ""
     head = head_of(path)
@@ -256,7 +258,7 @@ def _importer(form: str) -> protocol.Importer | None:
 
 
 def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
-    """The importers of those forms that have one, each with the options that it has."""
+    """The importers of those forms that have one, each with the options that it accepts."""
     plain = {form: importer for form in sorted(formats) if (importer := _importer(form)) is not None}
     possible = {form: importers.options_of(importer) for form, importer in plain.items()}
     for name in options:
@@ -286,15 +288,15 @@ def _source(form: str, files: Sequence[Path], readers: Mapping[str, protocol.Imp
 
 
 def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]) -> Source:
-    from ..recorders.captured import CapturedTrace  # which reads files with what is here
+    from ..recorders.captured import CapturedTrace  # which needs this module to read files
 
     return CapturedTrace(files, problems, deaths=deaths)
 
 
 def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
-    """The sources, each without what others tell, too, that know more; what is all told is left out."""
+    """The sources, without events that better sources also report; a source that has no others is left out."""
     from ..recorders.beside import Beside, ByOthers, others_of
-    from ..recorders.captured import CapturedTrace  # which reads files with what is here
+    from ..recorders.captured import CapturedTrace  # which needs this module to read files
 
     kept: list[Source] = []
     agents = next((source.told for source in sources if isinstance(source, CapturedTrace)), ByOthers())
@@ -314,7 +316,7 @@ def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
 
 
 def _died(sources: Sequence[Source], deaths: Sequence[Death], problems: Problems) -> Source:
-    from ..recorders.died import Deaths  # which reads files with what is here
+    from ..recorders.died import Deaths  # which needs this module to read files
 
     return Deaths(sources, deaths, problems)
 
@@ -329,13 +331,13 @@ def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence
 
 
 class Copies:
-    """Tells a file of which a copy was met before. Only files of one size are compared."""
+    """Finds files of which a copy occurred before. Only files of equal size are compared."""
 
     def __init__(self) -> None:
         self._by_size: dict[int, list[Path]] = {}
 
     def same_as(self, path: Path) -> Path | None:
-        """The file with the same bytes that was met first; None if there was none. Empty files are no copies."""
+        """The first file with the same bytes; None if there was none. Empty files do not count as copies."""
         try:
             size = path.stat().st_size
             others = self._by_size.setdefault(size, [])
@@ -344,6 +346,6 @@ class Copies:
                     if filecmp.cmp(path, other, shallow=False):
                         return other
         except OSError:
-            return None  # whoever opens it tells why it cannot be read
+            return None  # opening it later reports why it cannot be read
         others.append(path)
         return None

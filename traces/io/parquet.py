@@ -1,8 +1,8 @@
-"""Parquet: one event a row, the header in the metadata of the file.
+"""Parquet: one row for each event, with the header in the metadata of the file.
 
-Values are checked a column at a time. A row group that cannot be decoded is reported and passed over. Columns of other
-types are taken where their values are the same: any width of whole numbers, time stamps, texts with or without a
-dictionary. So what other programs write, such as Spark, is read too.
+Values are checked a column at a time. A row group that cannot be decoded is reported and skipped. Columns of other
+types are accepted if their values are the same: whole numbers of any width, time stamps, texts with or without a
+dictionary. Files from other programs, such as Spark, can therefore be read too.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from .stray_times import told as told_stray
 MAGIC = b"PAR1"
 
 TIMES_KEY = "rocketproof.times"
-"""Where a file has the times of its earliest and its latest event in ms, with a space between them."""
+"""Metadata key for the times of a file's earliest and latest event in ms, with a space between them."""
 
 FAILURES = (pa.ArrowException, OSError, ValueError, KeyError)
-"""What reading damaged Parquet can raise: names that are no text, for example, or columns that are not there."""
+"""Exceptions that reading damaged Parquet can raise: for names that are no text, for example, or missing columns."""
 
 _NEEDED = ("time", "kind")
 
@@ -46,7 +46,7 @@ def lacks(path: Path) -> str:
     """Which of the columns that every trace has are missing, in words; empty if none is.
 
     Raises:
-        one of :data:`FAILURES`: the file cannot be read, because it breaks off, for example.
+        one of :data:`FAILURES`: the file cannot be read, for example because it breaks off.
     """
     with _opened(path) as opened:
         schema = opened.schema_arrow
@@ -59,7 +59,7 @@ _BESIDE = b"rocketproof_beside"
 
 
 def beside_a_trace(table: pa.Table) -> pa.Table:
-    """A table of the kit's own that lies beside traces and is none, such as findings; readers pass it over."""
+    """A table of the kit's own, such as findings, that is stored beside traces and is none; readers skip it."""
     return table.replace_schema_metadata({**(table.schema.metadata or {}), _BESIDE: b"1"})
 
 
@@ -69,7 +69,7 @@ def is_beside_a_trace(path: Path) -> bool:
 
 
 def rows_of(path: Path) -> int:
-    """How many rows a Parquet file has."""
+    """Number of rows in a Parquet file."""
     return int(pq.read_metadata(path).num_rows)
 
 
@@ -85,8 +85,8 @@ class ParquetTrace:
     """A Parquet file as a source of events; see :class:`~.source.Source`.
 
     Attributes:
-        groups: numbers of the row groups that are read, usually all. Some only are read in one thread: whoever reads
-            some reads others beside them.
+        groups: numbers of the row groups that are read, usually all. If only some are read, one thread reads them, as
+            others are then read in parallel elsewhere.
     """
 
     def __init__(self, path: Path, problems: Problems, *, groups: range | None = None) -> None:
@@ -159,11 +159,15 @@ class ParquetTrace:
                 first += count
 
     def reading(self) -> Pass:
-        """What somebody else who reads the events reports to; what this then finds again is not told twice."""
+        """The receiver for problems of another reader of the events; problems that it has reported are not reported
+        again here.
+        """
         return self._problems.begin()
 
     def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
-        """Places in a row group of events whose times their neighbours contradict, whatever columns are asked for."""
+        """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are
+        requested.
+        """
         none = np.zeros(0, np.int64)
         if self.time_range is not None and self.time_range[1] - self.time_range[0] <= FAR:
             return none
@@ -177,12 +181,14 @@ class ParquetTrace:
             whose = [words_of(table[name])[known] if name in there else np.full(len(times), "") for name in WHOSE]
             return known[contradicted(times, whose, found)]
         except FAILURES:
-            return none  # what cannot be decoded is told as it is read
+            return none  # decoding problems are reported when the column is read
 
     def _checked(
         self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
     ) -> pa.RecordBatch:
-        """The columns asked for with possible values, without events that lack time or kind, and without strays."""
+        """The requested columns with possible values only, without events that lack time or kind, and without stray
+        times.
+        """
         read: dict[str, pa.Array] = {}
         for name in batch.schema.names:
             if name in BY_NAME:
@@ -215,7 +221,7 @@ class ParquetTrace:
         try:
             column = _converted(given, field)
             if not is_whole(field) and not _is_sound(column):
-                column.validate(full=True)  # texts may be no UTF-8
+                column.validate(full=True)  # texts may be invalid UTF-8
         except FAILURES as error:
             what = f"{field.name} of rows {row} to {row + len(given) - 1}: {error}; counts as not known"
             report.add(self.file, row, what, kind=Trouble.IMPOSSIBLE, part=field.name)
@@ -253,7 +259,7 @@ class ParquetTrace:
                 self._tell(places + row, Trouble.UNKNOWN_WORD, what, field.name, report)
 
     def _tell(self, rows: Any, kind: Trouble, what: str, part: str, report: Pass) -> None:
-        """One problem for each row; beyond what is kept anyway, they are only counted."""
+        """One problem for each row; beyond the number that is kept, they are only counted."""
         for row in rows[:KEPT].tolist():
             report.add(self.file, row, what, kind=kind, part=part)
         if len(rows) > KEPT:
@@ -261,7 +267,7 @@ class ParquetTrace:
 
 
 def times_of(table: pa.Table) -> tuple[Any, Any]:
-    """The times that rows have, ms, and which rows these are, from 0.
+    """The times of rows, ms, and the rows that have one, numbered from 0.
 
     Raises:
         one of :data:`FAILURES`: the column has no times.
@@ -276,9 +282,9 @@ def times_of(table: pa.Table) -> tuple[Any, Any]:
 
 
 def _time_range(metadata: Mapping[bytes, bytes]) -> tuple[int, int] | None:
-    """Earliest and latest time, if the writer of the file says so.
+    """Earliest and latest time, if the writer of the file has stored them.
 
-    The statistics of Parquet are not asked: where they are damaged, asking ends the process.
+    The statistics of Parquet are not used: reading damaged ones crashes the process.
     """
     try:
         first, last = map(int, metadata[TIMES_KEY.encode()].split())
@@ -294,7 +300,7 @@ def _is_text(type_: pa.DataType) -> bool:
 
 
 def _fits(type_: pa.DataType, field: Field) -> bool:
-    """Whether values of a type can be those of the field."""
+    """Whether values of a type are acceptable for the field."""
     if is_whole(field):
         stamp = field.name in ("time", "due") and pa.types.is_timestamp(type_)
         return bool(stamp or pa.types.is_integer(type_) or (pa.types.is_null(type_) and field.name != "time"))
@@ -307,7 +313,9 @@ def _fits(type_: pa.DataType, field: Field) -> bool:
 
 
 def _converted(column: pa.Array, field: Field) -> pa.Array:
-    """The column with the type of the field; whole numbers of other types with 64 bits, so that they can be checked."""
+    """The column with the type of the field; whole numbers of other types as 64-bit integers, so that they can be
+    checked.
+    """
     if column.type == field.type:
         return column
     if is_whole(field):
@@ -322,7 +330,7 @@ def _converted(column: pa.Array, field: Field) -> pa.Array:
 
 
 def _is_sound(column: pa.Array) -> bool:
-    """Whether a column of words is in order, seen at a glance; False where only looking closely tells."""
+    """Whether a column of words is valid, by a quick test; False if only a closer check can decide."""
     if not pa.types.is_dictionary(column.type):
         return False
     column.dictionary.validate(full=True)
@@ -331,14 +339,16 @@ def _is_sound(column: pa.Array) -> bool:
 
 
 def _without(column: pa.Array, places: Any) -> pa.Array:
-    """The column with nulls at some places."""
+    """The column with nulls at some positions."""
     mask = np.zeros(len(column), bool)
     mask[places] = True
     return pc.if_else(pa.array(mask), pa.scalar(None, column.type), column)
 
 
 def _extra(batch: pa.RecordBatch, names: Sequence[str]) -> pa.Array:
-    """What other columns say, as the text of a JSON object; a column that has such texts already is taken as it is."""
+    """The content of other columns, as the text of a JSON object; a column that has such texts already is used as it
+    is.
+    """
     if list(names) == [EXTRA] and _is_text(batch.schema.field(EXTRA).type):
         return batch.column(EXTRA).cast(pa.string())
     if not names:

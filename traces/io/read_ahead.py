@@ -1,4 +1,4 @@
-"""Reading ahead: what an iterator gives next is made in a thread of its own while the last is worked on."""
+"""Reading ahead: a separate thread produces the next item of an iterator while the last one is processed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def read_ahead(items: Iterator[T], *, most: int = 3) -> Iterator[T]:
-    """The items of an iterator, up to ``most`` of them made in advance. What goes wrong there is raised here."""
+    """The items of an iterator, up to ``most`` of them made in advance. Exceptions from it are raised here."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="read-ahead")
     try:
         waiting = [thread.submit(next, items, None) for _ in range(most)]

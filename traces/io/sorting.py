@@ -1,7 +1,8 @@
-"""Events in the order of time, whatever their number: files in order are merged, others sorted piece by piece first.
+"""Events in the order of time, whatever their number: files in order are merged, others are first sorted piece by
+piece.
 
-The order is (time, file, seq, place in the file). A *run* is a stream in that order; sorting makes runs that fit into
-memory, and merging them keeps one batch of each.
+The order is (time, file, seq, position in the file). A *run* is a stream in that order; sorting makes runs that fit
+into memory, and merging holds one batch of each.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .temporary import in_temporary_folder
 from .time_order import TimeOrder
 
 MEMORY = 1 << 30
-"""Bytes that sorting may take, unless told otherwise."""
+"""Default number of bytes that sorting may use."""
 
 _FILE = "\0file"
 _PIECE = 32_768  # events of each run in memory while runs are merged
@@ -40,7 +41,7 @@ class Ordered:
 
     @cached_property
     def order(self) -> TimeOrder:
-        """How far its events are in order, and where in time they are. Reads their times once."""
+        """How far its events are in order, and its earliest and latest time. Reads their times once."""
         order = TimeOrder()
         for batch in self.source.batches(("time", "seq"), rows=1 << 20):
             order.see(batch)
@@ -56,7 +57,7 @@ class _Run:
 def in_order(
     sources: Sequence[Ordered], columns: Sequence[str], *, rows: int, memory_bytes: int, repeated: Counter[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The events of all sources in order, see the module for what that is; how many were repeated is counted."""
+    """The events of all sources in the order that the module describes; repeated events are counted."""
     read = (*columns, *(name for name in ("time", "seq") if name not in columns))
     if len(sources) == 1 and sources[0].source.rows is not None and sources[0].order.by_time:
         beside = Repeated(thorough=False)
@@ -83,7 +84,9 @@ def in_order(
 
 
 def _mergeable(sources: Sequence[Ordered]) -> set[int]:
-    """Files in order that can be merged as they are read: knowing their order must be cheap, as it is for Parquet."""
+    """Files in order that can be merged as they are read: finding out their order must be cheap, as it is for
+    Parquet.
+    """
     found = {file: one.order for file, one in enumerate(sources) if one.source.rows is not None and one.order.by_time}
     changes = sorted(
         change
@@ -112,7 +115,7 @@ def _numbers(batch: pa.RecordBatch | pa.Table, name: str) -> Any:
 
 
 def _ascends(*keys: Any) -> bool:
-    """Whether rows are in order by the keys, the most significant first."""
+    """Whether rows are sorted by the keys, the most significant first."""
     equal = np.ones(max(len(keys[0]) - 1, 0), bool)
     for key in keys:
         if np.any(equal & (key[1:] < key[:-1])):
@@ -122,7 +125,7 @@ def _ascends(*keys: Any) -> bool:
 
 
 def _sorted(batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """The events of several batches in order; events that are equal in all keys stay as they are."""
+    """The events of several batches, sorted; events that are equal in all keys keep their order."""
     table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
     time, file, seq = (_numbers(table, name) for name in ("time", _FILE, "seq"))
     if _ascends(time, file, seq):
@@ -131,7 +134,7 @@ def _sorted(batches: Sequence[pa.RecordBatch]) -> pa.Table:
 
 
 class _Sorter:
-    """Makes runs of events in any order; what does not fit into memory waits in files."""
+    """Makes sorted runs of events in any order; runs that do not fit into memory are stored in files."""
 
     def __init__(self, room: int, cleanup: ExitStack) -> None:
         self._room = room
@@ -187,7 +190,7 @@ class _Head:
         self.advance()
 
     def advance(self) -> None:
-        """Take the next batch; none is left if ``batch`` is None then."""
+        """Load the next batch; ``batch`` is None if there is no more."""
         self._show(next((batch for batch in self._batches if len(batch)), None))
 
     def _show(self, batch: pa.RecordBatch | None) -> None:
@@ -197,7 +200,7 @@ class _Head:
             self.last = tuple(int(key[-1]) for key in self._keys)
 
     def take(self, bound: tuple[int, ...], *, with_equal: bool) -> pa.RecordBatch:
-        """The events before ``bound``, or up to it; they are gone then."""
+        """Remove and return the events before ``bound``, or up to and including it."""
         assert self.batch is not None
         count = self._before(bound, with_equal=with_equal)
         taken = self.batch.slice(0, count)
@@ -210,7 +213,7 @@ class _Head:
     def _before(self, bound: tuple[int, ...], *, with_equal: bool) -> int:
         low, high = 0, len(self._keys[0])
         for key, value in zip(self._keys, bound, strict=True):
-            # Among events that are equal in the keys so far, the later keys are in order too.
+            # Among events that are equal in the keys so far, the later keys are sorted too.
             left = low + int(np.searchsorted(key[low:high], value, side="left"))
             right = low + int(np.searchsorted(key[low:high], value, side="right"))
             low, high = left, right
@@ -228,7 +231,7 @@ def _merge(runs: Sequence[_Run]) -> Iterator[pa.RecordBatch]:
             heads = sorted((head for head in heads if head.batch is not None), key=lambda head: head.place)
         if not heads:
             continue
-        # Nothing before this can come any more: the run that ends there first is the next to be read on.
+        # Nothing before this can come any more: the run that ends first is read on next.
         bound = min(head.last for head in heads)
         ending = next(head.place for head in heads if head.last == bound)
         taken = [head.take(bound, with_equal=head.place <= ending) for head in heads]

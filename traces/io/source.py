@@ -1,4 +1,4 @@
-"""What a file of a trace offers, whatever its form."""
+"""The interface of a file of a trace, whatever its form."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Source(Protocol):
 
     Attributes:
         file: its name, as given.
-        files: names of the files it is made of.
+        files: names of the files of which it is made.
         stated: its header.
-        rows: how many events it has, None where only reading tells.
-        time_range: time of its earliest and latest event in ms, None where only reading tells.
-        counted: whether ``seq`` is what its recorder counted, and not the place in the file; known after a reading.
-        clocks: by which its times are corrected already, None where they are as they were recorded.
-        skipped: how much of it is no event and no damage, by what it is; complete after one reading.
+        rows: number of events; None if it is known only after reading.
+        time_range: time of its earliest and latest event in ms; None if this is known only after reading.
+        counted: whether ``seq`` comes from its recorder, and is not the position in the file; known after a reading.
+        clocks: the clocks by which its times are already corrected; None if they are as recorded.
+        skipped: how much of it is neither an event nor damage, by what it is; complete after one reading.
     """
 
     file: str
@@ -39,16 +39,18 @@ class Source(Protocol):
     counted: bool
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
-        """The events in the order of the file, ``seq`` filled. Columns are of the schema, or :data:`EXTRA`."""
+        """The events in the order of the file, with ``seq`` filled in. Columns are those of the schema, or
+        :data:`EXTRA`.
+        """
 
 
 def schema_of(columns: Sequence[str]) -> pa.Schema:
-    """The columns with their types, as batches have them."""
+    """The columns with their types, as in batches."""
     return pa.schema([pa.field(EXTRA, pa.string()) if name == EXTRA else ARROW.field(name) for name in columns])
 
 
 def numbered(seq: pa.Array | None, first: int, rows: int) -> pa.Array:
-    """The column ``seq``, with the place of the event in the file where it is null or missing."""
+    """The column ``seq``, with the position of the event in the file if it is null or missing."""
     if seq is not None and not seq.null_count:
         return seq
     places = pa.arange(first, first + rows)

@@ -1,4 +1,4 @@
-"""Splits: the parts of a trace that can be read apart from each other, as tasks of a cluster do."""
+"""Splits: the parts of a trace that can be read independently of each other, for example by the tasks of a cluster."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Options = tuple[tuple[str, str], ...]
 _COUNTED, _BETWEEN = "counted", "between"
 
 SPLIT_ROWS = 1 << 20
-"""Row groups of a Parquet file are put together to about so many events."""
+"""Approximate number of events up to which row groups of a Parquet file are combined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,15 +44,15 @@ class Split:
 
     Attributes:
         format: ``parquet``, ``jsonl``, ``stored``, or the name of an importer.
-        paths: files; several for an importer that reads a series as one, or of a recording in a table.
-        file: its place among the files of the trace, by which events of equal time are ordered.
-        groups: row groups of a Parquet file, the first and the one after the last, and pieces of a recording in a table
-            with which nothing was wrong; None for all of a file.
-        options: of the importer, names and values; of a recording in a table whether it was counted, and between which
-            times it is read.
-        clocks: by which its times are corrected as they are read; None: they stay as they are.
-        others: what they tell, too, is left out; None: nothing is.
-        source: what was opened; it stays where it is when a split is sent elsewhere.
+        paths: files; several for an importer that reads a series as one, or for a recording in a table.
+        file: its position among the files of the trace, by which events with equal times are ordered.
+        groups: row groups of a Parquet file, or undamaged pieces of a recording in a table: the first one, and the one
+            after the last; None for the whole file.
+        options: options of the importer, as names and values; for a recording in a table, whether ``seq`` was counted,
+            and the times between which it is read.
+        clocks: the clocks by which its times are corrected as they are read; None: they stay as they are.
+        others: sources whose events are left out here, as they report them too; None: nothing is left out.
+        source: the opened source, which is not sent along with the split to other processes.
     """
 
     format: str
@@ -68,7 +68,9 @@ class Split:
         return {**self.__dict__, "source": None}
 
     def note_skipped(self, skipped: Counter[str]) -> None:
-        """Tell the trace how much of an imported file is no event and no damage, as a reading elsewhere has found."""
+        """Add to the trace how much of an imported file is neither an event nor damage, as a reading elsewhere has
+        found.
+        """
         if self.format == PARQUET and self.source is not None:
             self.source.skipped = self.source.skipped + skipped
         elif self.source is not None:
@@ -76,9 +78,9 @@ class Split:
 
 
 def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
-    """The parts of a trace in the order of reading: row groups of Parquet files, and other files as they are.
+    """The parts of a trace in the order of reading: row groups of Parquet files, and other files as a whole.
 
-    ``clocks``: by which times are corrected as they are read.
+    ``clocks``: the clocks by which times are corrected as they are read.
     """
     found: list[Split] = []
     for file, reader in enumerate(sources):
@@ -105,7 +107,7 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
 
 
 def _shares(source: ParquetTrace) -> Iterator[tuple[int, int]]:
-    """Row groups that follow each other, together about SPLIT_ROWS events."""
+    """Consecutive row groups, together about SPLIT_ROWS events."""
     metadata = pq.read_metadata(source.path)
     first, rows = source.groups.start, 0
     for group in source.groups:
@@ -119,17 +121,17 @@ def _shares(source: ParquetTrace) -> Iterator[tuple[int, int]]:
 
 
 Told = Counter[tuple[int, str, Trouble]]
-"""Problems that have been told: line, what, and kind of each, and how often."""
+"""Problems that were reported: line, description and kind of each, and how often."""
 
 
 class SplitReader:
     """Reads a split.
 
     Attributes:
-        problems: what is wrong with the events; what is wrong with a file as a whole was told when it was opened.
-        skipped: of an imported file, how much of it is no event and no damage; known after a reading.
-        repeated: how many events :meth:`distinct` has dropped; known after a reading.
-        counted: whether ``seq`` is what its recorder counted; known after a reading.
+        problems: problems with the events; problems with a file as a whole were reported when it was opened.
+        skipped: how much of an imported file is neither an event nor damage; known after a reading.
+        repeated: number of events that :meth:`distinct` has dropped; known after a reading.
+        counted: whether ``seq`` comes from its recorder; known after a reading.
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
@@ -141,11 +143,11 @@ class SplitReader:
 
     @property
     def told(self) -> Told:
-        """What this reader has found."""
+        """What this reader has reported."""
         return self.problems.seen
 
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
-        """The events of the split, as :meth:`~.trace.Trace.batches` gives them."""
+        """The events of the split, as :meth:`~.trace.Trace.batches` returns them."""
         opened = self._open()
         source = opened if self._split.others is None else Beside(opened, self._split.others)
         self.problems.listening = True
@@ -159,12 +161,12 @@ class SplitReader:
     def distinct(
         self, columns: Sequence[str], *, rows: int = ROWS, again: Any | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """The same without repeated events, of the columns and ``seq``.
+        """The same without repeated events, with the given columns and ``seq``.
 
         Args:
-            columns: of the schema, with ``time``.
-            rows: events in a batch, at most.
-            again: numbers of the repeated events, from 0, sorted; None: those that stand beside each other are dropped.
+            columns: columns of the schema, including ``time``.
+            rows: maximum number of events in a batch.
+            again: numbers of the repeated events, from 0, sorted; None: adjacent repetitions are dropped.
         """
         beside, read = Repeated(thorough=False), 0
         for batch in self.batches(tuple(dict.fromkeys((*columns, "seq"))), rows=rows):
@@ -193,7 +195,7 @@ class SplitReader:
 
 
 def read_split(split: Split, *, told: Told | None = None) -> SplitReader:
-    """A reader of a split; ``told`` is what an earlier one has told."""
+    """A reader of a split; ``told`` is what an earlier reader has reported."""
     return SplitReader(split, told=told)
 
 
@@ -210,11 +212,12 @@ class _Part:
 
 
 class _Fresh(Problems):
-    """Collects what is told after the opening, without what an earlier reading of other columns has told.
+    """Collects problems reported after the opening, except those that an earlier reading of other columns has
+    reported.
 
     Attributes:
-        parts: what was told, for :meth:`again`; of each part and kind the first KEPT, the last of which stands for all
-            others.
+        parts: the reported problems, for :meth:`again`; for each part and kind the first KEPT, the last of which stands
+            for all others.
     """
 
     def __init__(self, told: Told | None) -> None:
@@ -239,10 +242,10 @@ class _Fresh(Problems):
             self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=min(fresh, times)))
 
     def again(self, report: Problems) -> None:
-        """Tell all of it again.
+        """Report all of it again.
 
         Raises:
-            TraceError: there is something, and ``report`` is strict.
+            TraceError: there is a problem, and ``report`` is strict.
         """
         for one in self.parts:
             report.add(one.file, one.line, one.what, kind=one.kind, part=one.part, times=one.times)
@@ -257,7 +260,7 @@ class _Fresh(Problems):
 
 
 class _First(_Fresh):
-    """The same for files of which every reading reads all: the first one tells everything."""
+    """The same for files of which every reading reads everything: the first one reports all problems."""
 
     def __init__(self, told: Told | None) -> None:
         super().__init__(told)

@@ -1,8 +1,8 @@
-"""A recording that stands in a table, as a source of events: its pieces put together in the order of its file.
+"""A recording that is stored in a table, as a source of events: its pieces put together in the order of its file.
 
-What is ingested lies by day and group. A piece holds some events of a part of a file, in their order, each with its
-place in that part, so that putting the pieces together gives the file again: what is said of the table is what is said
-of the file.
+Ingested events are stored by day and group. A piece holds some events of a part of a file, in their order, each with
+its position in that part, so that putting the pieces together restores the file: anything found in the table is also
+true of the file.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Between = tuple[int | None, int | None]
 _TIME = "time"
 
 PLACE = "place"
-"""Column of a piece: how many events of the part come before, from 0."""
+"""Column of a piece: number of events of the part that come before, from 0."""
 
 PIECE = pa.schema([*ARROW, pa.field(EXTRA, pa.string()), pa.field(PLACE, pa.int64())])
 """Columns of a piece."""
 
 _HELD = 1 << 16
-"""Events of each piece that are held while pieces are put together."""
+"""Number of events of each piece that are held in memory while pieces are put together."""
 
 
 @dataclass(kw_only=True)
@@ -45,9 +45,9 @@ class Stored:
     """A file, or a series that was read as one, in a table; see :class:`~.source.Source`.
 
     Attributes:
-        parts: the pieces of each part that was read apart, in the order of the file; a part has those of all its days
-            and groups.
-        sound: whether nothing was wrong with its events when they were ingested.
+        parts: the pieces of each part that was read separately, in the order of the file; a part has pieces for all its
+            days and groups.
+        sound: whether its events were free of problems when they were ingested.
         between: only events from the first of these times on, and before the second, ms; None: no bound.
     """
 
@@ -67,7 +67,7 @@ class Stored:
         """The events in the order of the file.
 
         Raises:
-            TraceError: a piece cannot be read: it was published as a whole, so that something happened to it.
+            TraceError: a piece cannot be read: it was published complete, so it was damaged later.
         """
         for part in self.parts:
             for batch in _together([_Piece(path, columns, self.between) for path in part], columns):
@@ -75,7 +75,7 @@ class Stored:
 
 
 class _Piece:
-    """A piece as it is read: the events at hand, and the place of the last of them."""
+    """A piece while it is read: the events in memory, and the position of the last of them."""
 
     def __init__(self, path: str, columns: Sequence[str], between: Between) -> None:
         self._path, self._columns, self._between = path, [*dict.fromkeys((*columns, PLACE))], between
@@ -84,17 +84,17 @@ class _Piece:
         self.take_next()
 
     def take_next(self) -> None:
-        """Hold the next events; none at the end."""
+        """Load the next events; none at the end."""
         self.held = next(self._batches, None)
 
     @property
     def last(self) -> int:
-        """Place of the last event at hand."""
+        """Position of the last event in memory."""
         assert self.held is not None
         return int(self.held.column(PLACE)[-1].as_py())
 
     def until(self, place: int) -> pa.RecordBatch:
-        """Give away what is at hand up to a place."""
+        """Remove and return the events in memory up to a position."""
         assert self.held is not None
         places = self.held.column(PLACE).to_numpy()
         stop = int(np.searchsorted(places, place, side="right"))

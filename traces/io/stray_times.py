@@ -1,8 +1,8 @@
-"""Stray times: an event whose time the events around it contradict, which its own recorder wrote in order.
+"""Stray times: an event whose time is contradicted by its neighbours, which the same recorder wrote in order.
 
-One wrong time, such as 1970 or 2099, would stretch the recording, begin and end what lasts, and make whatever has a
-deadline late. The event is left out like one without a time: it happened between its neighbours, and what it was is not
-known.
+One wrong time, such as 1970 or 2099, would extend the recording, the beginning and end of everything that lasts, and
+make everything with a deadline late. The event is left out like one without a time: it happened between its neighbours,
+and its content is not known.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import pyarrow.compute as pc
 from ..encoding.columns import Column
 
 FAR = 3_600_000
-"""An event that is further than this from both neighbours, ms, which are not so far apart, has no time of its own."""
+"""An event that is further than this from both neighbours, ms, which are closer to each other, has a stray time."""
 
 AT_THE_END = 366 * 86_400_000
-"""The same of a first or last one, ms, which has a neighbour on one side only."""
+"""The same for a first or last event, ms, which has a neighbour on one side only."""
 
 _FEW = 100
-"""One of so many events may be one: where there are more, the events are in no order."""
+"""At most one event in this many may have a stray time: if there are more, the events are in no order."""
 
 WHOSE = ("client", "broker")
-"""Columns that tell who wrote an event."""
+"""Columns that say who wrote an event."""
 
 
 def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
-    """Places of events with stray times, over all of some batches that follow each other, in ascending order."""
+    """Positions of events with stray times, over a series of consecutive batches, in ascending order."""
     if not batches:
         return np.zeros(0, np.int64)
     times = np.concatenate([Column.of(batch.column("time")).values for batch in batches])
@@ -44,7 +44,7 @@ def strays_of(batches: Sequence[pa.RecordBatch]) -> Any:
 
 
 def far_off(times: Any) -> Sequence[int]:
-    """Places of times that are far from those before and after them."""
+    """Positions of times that are far from those before and after them."""
     steps = np.diff(times)
     if len(times) < 4 or not (np.abs(steps) > FAR).any():
         return []
@@ -59,12 +59,12 @@ def far_off(times: Any) -> Sequence[int]:
 
 
 def contradicted(times: Any, whose: Sequence[Any], found: Sequence[int]) -> Any:
-    """Which of the places that are far off have stray times.
+    """Which of the positions that are far off have stray times.
 
     Args:
-        times: of all events.
-        whose: the words of each column of :data:`WHOSE`, empty where there is none.
-        found: by :func:`far_off`.
+        times: times of all events.
+        whose: the words of each column of :data:`WHOSE`; empty if there is none.
+        found: result of :func:`far_off`.
     """
     return np.array([at for at in found if _is_contradicted(times, whose, at)], np.int64)
 
@@ -76,12 +76,14 @@ def told(time: int) -> str:
 
 
 def words_of(column: pa.Array | pa.ChunkedArray) -> Any:
-    """The words of a column, empty where there is none."""
+    """The words of a column; empty if there are none."""
     return pc.fill_null(column.cast(pa.string()), "").to_numpy(zero_copy_only=False)
 
 
 def _is_contradicted(times: Any, whose: Sequence[Any], at: int) -> bool:
-    """Whether the same recorder wrote other events at the time of the neighbours: else it may be its clock."""
+    """Whether the same recorder wrote other events at the time of the neighbours: otherwise its clock may be the
+    reason.
+    """
     client, broker = (words == words[at] for words in whose)
     own = client if whose[0][at] else client & broker
     own[at] = False

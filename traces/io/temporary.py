@@ -1,4 +1,4 @@
-"""The temporary folder, where what does not fit in memory waits."""
+"""The temporary folder, for data that does not fit into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import TraceError
 
 @contextmanager
 def in_temporary_folder() -> Iterator[None]:
-    """Around what is written there.
+    """A context for everything that is written there.
 
     Raises:
         TraceError: it cannot be written.

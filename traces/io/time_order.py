@@ -1,4 +1,4 @@
-"""The order of the events of a file: whether they are in the order of time already, seen as they are read."""
+"""The order of the events of a file: whether they are already in the order of time, determined while they are read."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class TimeOrder:
 
     @property
     def needs_seq(self) -> bool:
-        """Whether sorting by time alone, events of equal time staying as they stand, would be wrong."""
+        """Whether sorting by time alone, with events of equal time left in their order, would be wrong."""
         return not (self.by_time or self.by_seq)
 
     def see(self, batch: pa.RecordBatch) -> None:
-        """Look at the next events, with the columns time and ``seq``."""
+        """Take the next events into account, with the columns time and ``seq``."""
         if not len(batch):
             return
         time, seq = (Column.of(batch.column(name)).values for name in ("time", "seq"))
@@ -46,7 +46,7 @@ class TimeOrder:
         self.join(TimeOrder(by_time=by_time, by_seq=by_seq, first=first, last=last, begin=begin, end=end))
 
     def join(self, later: TimeOrder) -> None:
-        """Add the events after these."""
+        """Append what is known about the events after these."""
         if later.first is None:
             return
         if self.last is not None:

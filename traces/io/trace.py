@@ -29,15 +29,15 @@ class Trace:
     """An opened trace.
 
     Attributes:
-        header: of all files together.
-        problems: what was wrong so far; complete after one reading to the end. Reading again adds nothing twice.
+        header: the merged header of all files.
+        problems: the problems found so far; complete after one reading to the end. Reading again adds nothing twice.
         files: the files that are read, in their order.
-        repeated: how many events were dropped since they came before, see :mod:`..recorders.repeated`; complete after
-            one reading in the order of time.
-        left_out: files of the given folders that are no traces, such as notes beside them.
-        rows: how many events there are, None where only reading tells.
-        time_range: time of the earliest and the latest event in ms, None where only reading tells.
-        clocks: by which times are corrected as they are read, None where they are as they were recorded.
+        repeated: number of events dropped as repetitions, see :mod:`..recorders.repeated`; complete after one reading
+            in the order of time.
+        left_out: files of the given folders that are not traces, such as notes beside them.
+        rows: number of events; None if it is known only after reading.
+        time_range: time of the earliest and the latest event in ms; None if this is known only after reading.
+        clocks: the clocks by which times are corrected as they are read; None if they are as recorded.
     """
 
     def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
@@ -61,33 +61,33 @@ class Trace:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The files as they are read, in the order of :attr:`files`."""
+        """The opened files, in the order of :attr:`files`."""
         return self._sources
 
     def correct(self, clocks: Clocks) -> None:
-        """From now on, give times as they should be by these clocks."""
+        """From now on, return times corrected by these clocks."""
         self.clocks = clocks
         self._readers = tuple(_InTime(source, clocks) for source in self._apart)
         self._ordered = [Ordered(reader) for reader in self._readers]
 
     @property
     def readers(self) -> tuple[Source, ...]:
-        """The files as :attr:`sources`, with times as they are corrected, and without what others tell, too."""
+        """The files as in :attr:`sources`, with corrected times, and without events that better sources also report."""
         return self._readers
 
     def places(self, file: int, events: Sequence[int]) -> list[int]:
-        """Where events stand in a file, from 0, of their places as it is read, from 0 and ascending."""
+        """Positions of events in a file, from 0, given their positions in the reading, from 0 and ascending."""
         source = self._apart[file]
         return source.places(events) if isinstance(source, Beside) else list(events)
 
     @property
     def evidence(self) -> list[frozenset[Kind]]:
-        """What each file says it records; empty where it does not say."""
+        """What each file states that it records; empty if it does not state it."""
         return [source.stated.header.evidence for source in self._sources]
 
     @property
     def skipped(self) -> Counter[str]:
-        """How much of the files is no event and no damage, by what it is; complete after one reading."""
+        """How much of the files is neither an event nor damage, by what it is; complete after one reading."""
         skipped: Counter[str] = Counter()
         for source in self._apart:
             skipped.update(source.skipped)
@@ -98,11 +98,12 @@ class Trace:
         return holes_of(self.problems, self._sources)
 
     def splits(self) -> list[Split]:
-        """The parts that :func:`~.splits.read_split` can read apart from each other, in the order of reading."""
+        """The parts that :func:`~.splits.read_split` can read independently of each other, in the order of reading."""
         return splits_of(self._apart, self.clocks if self._readers is not self._apart else None)
 
     def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
-        """Take over the problems of readers of Parquet splits, in their order, as if they were found here.
+        """Take over the problems that readers of Parquet splits have found, in their order, as if they were found
+        here.
 
         Raises:
             TraceError: with ``strict``, if there are any.
@@ -136,15 +137,15 @@ class Trace:
     def sorted_batches(
         self, columns: Sequence[str] | None = None, *, rows: int = ROWS, memory_bytes: int = MEMORY
     ) -> Iterator[pa.RecordBatch]:
-        """The events in the order of time; at equal times in the order of files, then of ``seq``, then as they stand.
+        """The events in the order of time; for equal times by the order of files, then by ``seq``, then by position.
 
-        Files that are in order are merged as they are read. Others are sorted in memory, or in pieces that wait in a
-        temporary folder.
+        Files that are in order are merged as they are read. Others are sorted in memory, or in pieces that are stored
+        in a temporary folder.
 
         Args:
             columns: as for :meth:`batches`.
-            rows: events in a batch, at most.
-            memory_bytes: how much memory sorting may take.
+            rows: maximum number of events in a batch.
+            memory_bytes: memory that sorting may use.
 
         Raises:
             TraceError: as for :meth:`batches`.
@@ -161,11 +162,13 @@ class Trace:
     def events_of(
         self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """At least the events of some kinds of some clients from a time on (ms), in the order of time: here all."""
+        """A superset of the events of some kinds of some clients from a time on (ms), in the order of time: here all
+        events.
+        """
         return self.sorted_batches(columns)
 
     def without_events(self) -> TraceError:
-        """What to raise where there is nothing to check."""
+        """The error to raise if there is nothing to check."""
         given = named(self.files)
         count = self.problems.count
         told = "One problem" if count == 1 else f"{count} problems, the first"
@@ -185,7 +188,7 @@ class _InTime:
 
     @property
     def counted(self) -> bool:
-        """As of the source, which knows it after a reading."""
+        """As for the source, which knows it after a reading."""
         return self._source.counted
 
     @counted.setter
@@ -193,7 +196,7 @@ class _InTime:
         self._source.counted = counted
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
-        """As those of the source."""
+        """As for the source."""
         return corrected(self._clocks, partial(self._source.batches, rows=rows), columns)
 
 

@@ -1,4 +1,4 @@
-"""Files that have their name only when they are complete: an interrupted run, or a full disk, leaves no half of one."""
+"""Files that get their name only when they are complete: an interrupted run, or a full disk, leaves no partial file."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from pathlib import Path
 
 
 def partial_name(path: Path) -> Path:
-    """Where a file is written until it is complete. Readers of folders pass over names that begin with a dot."""
+    """The name under which a file is written until it is complete. Readers of folders skip names that begin with a
+    dot.
+    """
     return path.with_name(f".{path.name[:100]}.partial")
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """The path to write to; what was written there is called ``path`` if the block ends well, and removed otherwise.
+    """The path to write to; the file is renamed to ``path`` if the block ends normally, and removed otherwise.
 
     A device or a pipe, and a file in a folder that cannot be written to, is written to directly.
 
     Raises:
-        OSError: the file cannot get its name.
+        OSError: the file cannot be renamed.
     """
     path = path.resolve()
     if (path.exists() and not path.is_file()) or not os.access(path.parent, os.W_OK):

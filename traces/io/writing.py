@@ -1,4 +1,4 @@
-"""Writing traces: JSONL for people, Parquet for scale. A file has its name only when it is complete."""
+"""Writing traces: JSONL for people, Parquet for scale. A file gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .trace import Trace
 from .whole_file import partial_name
 
 ROW_GROUP = 1 << 19
-"""Events in a row group of a Parquet file."""
+"""Number of events in a row group of a Parquet file."""
 
 _WORDS = [field.name for field in FIELDS if pa.types.is_dictionary(field.type)]
 _WHOLE = [field.name for field in FIELDS if pa.types.is_integer(field.type)]
-# Differences of neighbours take a fifth of the room of the numbers, and are read faster. Origins, being hashes, are
-# stored as they are. What is left is packed with LZ4: zstd would save a fifth of the room, and take longer to read.
+# Differences of neighbours take a fifth of the space of the numbers, and are read faster. Origins, being hashes, are
+# stored as they are. The rest is compressed with LZ4: zstd would save a fifth of the space, but take longer to read.
 _ENCODING = {name: "PLAIN" if name == "origin" else "DELTA_BINARY_PACKED" for name in _WHOLE}
 _PACKING = {".gz": "gzip", ".zst": "zstd"}
 
@@ -39,11 +39,11 @@ _PACKING = {".gz": "gzip", ".zst": "zstd"}
 class TraceWriter(ABC):
     """Writes events to a file, batch after batch; any number of them in bounded memory.
 
-    Used as a context manager, it removes what it wrote if an exception ends the block.
+    Used as a context manager, it removes the file if an exception ends the block.
 
     Attributes:
-        path: of the file, which is there when it is complete.
-        rows: events that were written.
+        path: path of the file, which exists once it is complete.
+        rows: number of events written.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -53,10 +53,10 @@ class TraceWriter(ABC):
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add events. What a batch does not have is null."""
+        """Add events. Columns that a batch does not have are null."""
 
     def close(self) -> None:
-        """Complete the file; it is there after this."""
+        """Complete the file; it exists after this."""
         try:
             self._finish()
             self._release()
@@ -66,7 +66,7 @@ class TraceWriter(ABC):
         os.replace(self._partial, self.path)
 
     def abort(self) -> None:
-        """Give up, and remove what was written."""
+        """Give up, and remove the file."""
         try:
             self._release()
         finally:
@@ -77,7 +77,7 @@ class TraceWriter(ABC):
 
     @abstractmethod
     def _release(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
     def __enter__(self) -> Self:
         return self
@@ -100,10 +100,10 @@ class ParquetWriter(TraceWriter):
         """Begin the file.
 
         Args:
-            path: of the file; its folder is made if necessary.
-            header: what the trace says of itself.
+            path: path of the file; its folder is made if necessary.
+            header: header of the trace.
             extra: whether batches have the column ``extra``, to be kept.
-            rows_in_group: events in a row group. Smaller groups need less memory and more room.
+            rows_in_group: events in a row group. Smaller groups need less memory, but more space on disk.
 
         Raises:
             TraceError: the file cannot be written.
@@ -125,7 +125,9 @@ class ParquetWriter(TraceWriter):
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add events. Columns that the batch does not have are null; others than those of the schema are left out."""
+        """Add events. Columns that the batch does not have are null; columns that are not in the schema are left
+        out.
+        """
         batch = conformed(batch, self._schema)
         while len(batch):
             room = self._rows_in_group - self._held_rows
@@ -156,7 +158,7 @@ class ParquetWriter(TraceWriter):
 
 
 class JsonlWriter(TraceWriter):
-    """Writes events as JSONL, packed if the name ends in ``.gz`` or ``.zst``."""
+    """Writes events as JSONL, compressed if the name ends in ``.gz`` or ``.zst``."""
 
     def __init__(self, path: Path | str, header: Header) -> None:
         """Begin the file.
@@ -169,7 +171,7 @@ class JsonlWriter(TraceWriter):
         self._out.write(_line(header_json(header)))
 
     def write(self, some: pa.RecordBatch | Mapping[str, Any]) -> None:
-        """Add a batch or a single event; what is null is left out, a column ``extra`` becomes the members it has."""
+        """Add a batch or a single event; null values are left out, and a column ``extra`` becomes its members."""
         if isinstance(some, pa.RecordBatch):
             self._out.write(_lines(some))
             self.rows += len(some)
@@ -185,8 +187,8 @@ def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatc
     """Write a trace as JSONL, see :class:`JsonlWriter`.
 
     Args:
-        path: of the file; its folder is made if necessary.
-        header: what the trace says of itself.
+        path: path of the file; its folder is made if necessary.
+        header: header of the trace.
         events: batches or single events.
 
     Returns:
@@ -202,10 +204,10 @@ def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatc
 
 
 def convert(trace: Trace, path: Path | str) -> int:
-    """Write an opened trace as Parquet if the name ends in ``.parquet``, else as JSONL.
+    """Write an opened trace as Parquet if the name ends in ``.parquet``, otherwise as JSONL.
 
     Members that the schema does not know are kept: in Parquet in the column ``extra``, as the text of a JSON object.
-    Events that had no ``seq`` get it from their place. The header tells by which clocks times were corrected.
+    Events without ``seq`` get it from their position. The header states by which clocks times were corrected.
 
     Returns:
         How many events were written.
@@ -224,10 +226,10 @@ def convert(trace: Trace, path: Path | str) -> int:
 
 
 def conformed(batch: pa.RecordBatch, schema: pa.Schema = ARROW) -> pa.RecordBatch:
-    """The batch with the columns and types of a schema: null where it has none.
+    """The batch with the columns and types of a schema; missing columns are null.
 
     Raises:
-        TraceError: a column has values that the schema has no room for.
+        TraceError: a column has values that do not fit the schema.
     """
     columns = []
     for field in schema:
@@ -249,7 +251,7 @@ def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _lines(batch: pa.RecordBatch) -> bytes:
-    """The events of a batch as lines of JSON, without what is null."""
+    """The events of a batch as lines of JSON, without null values."""
     members = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.null_count == len(column):
@@ -274,7 +276,7 @@ def _json(column: pa.Array) -> pa.Array:
 
 
 def _inside(column: pa.Array) -> pa.Array:
-    """JSON objects without their braces, an object without members as null; other texts as a member ``extra``."""
+    """JSON objects without their braces, with null for an object without members; other texts as a member ``extra``."""
     return pa.array([None if value is None else _members(value) for value in column.to_pylist()], pa.string())
 
 
@@ -297,7 +299,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _partial(path: Path) -> Path:
-    """The file that is written until it is complete, made with its folder."""
+    """The temporary file that is written until it is complete, with its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = partial_name(path)

@@ -1,4 +1,4 @@
-"""Arguments of compiled functions: of which form they are, and the words in which machine code gets them."""
+"""Arguments of compiled functions: their types, and the words in which machine code receives them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Signature = tuple[Any, ...]
-"""What compiled code depends on of its arguments: for an array its type, number of dimensions and whether it may be
-written to, for a number its type, for a named tuple its class, what it holds, and None for its end."""
+"""The properties of arguments on which compiled code depends: for an array its type, number of dimensions and whether
+it is writable; for a number its type; for a named tuple its class, its content, and None as an end mark.
+"""
 
 
-# Of <numpy/ndarraytypes.h>. Asking for them one by one takes longer.
-_USABLE, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # without gaps, aligned
+# From <numpy/ndarraytypes.h>. Reading the flags one by one takes longer.
+_USABLE, _WRITEABLE = 0x0001 | 0x0100, 0x0400  # contiguous, aligned
 
 _ROOM = 8
-"""So much longer than what is in it may an array be that is written to."""
+"""How many times longer than its content a writable array may be."""
 
 
 class Words(NamedTuple):
@@ -26,8 +27,8 @@ class Words(NamedTuple):
 
     Attributes:
         signature: types of the arguments.
-        words: what machine code gets, whole numbers of 64 bits: the address and lengths of each array, and each number.
-        arguments: as they were given, words of an enumeration as numbers; machine code has only borrowed the arrays.
+        words: what machine code receives, 64-bit integers: the address and lengths of each array, and each number.
+        arguments: the arguments as given, with enumeration members as numbers; machine code only borrows the arrays.
     """
 
     signature: Signature
@@ -36,9 +37,9 @@ class Words(NamedTuple):
 
     @property
     def size(self) -> int:
-        """About how many events a call is about: the length of its longest column, which it does not write to.
+        """Approximate number of events in a call: the length of its longest read-only column.
 
-        What it writes to has room for more than there is.
+        Writable arrays have room for more than they contain.
         """
         return max(_sizes(self.arguments), default=0)
 
@@ -55,11 +56,11 @@ def words_of(arguments: Sequence[Any]) -> Words:
     """The arguments of a call as words.
 
     Raises:
-        TypeError: one is no whole number, array without gaps, or named tuple of those.
+        TypeError: one is no whole number, contiguous array, or named tuple of those.
         OverflowError: a number has more than 64 bits.
     """
     signature: list[Any] = []
-    words = [0]  # room for the answer
+    words = [0]  # room for the result
     plain = [int(argument) if isinstance(argument, IntEnum) else argument for argument in arguments]
     for argument in plain:
         _add(argument, signature, words)
@@ -67,7 +68,7 @@ def words_of(arguments: Sequence[Any]) -> Words:
 
 
 def text_of(signature: Signature) -> str:
-    """A form as text that differs from those of all other forms, in this and other processes."""
+    """A signature as text that differs from those of all others, in this and other processes."""
     return " ".join(
         f"{item.__qualname__}{getattr(item, '_fields', '')}" if isinstance(item, type) else repr(item)
         for item in signature

@@ -1,7 +1,8 @@
 """Compiled code kept between runs, as files in a folder that nobody but the user can write to.
 
-What is loaded from there is run. So the folder and each file must belong to the user and must not be writable by
-others, and a file is bound to the key it was stored under; all else is left alone, and code is made anew.
+Code that is loaded from there is executed. The folder and each file must therefore belong to the user and must not be
+writable by others, and a file is bound to the key under which it was stored; anything else is ignored, and the code is
+compiled anew.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 MAX_FILES = 500
 
 LOG = logging.getLogger(__name__)
-"""Is told, at level WARNING, once for each folder or file that is not used, and why."""
+"""Logs, at level WARNING, each folder or file that is not used, once, and why."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -31,14 +32,14 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class FileCodeCache:
-    """Keeps object code; the files whose last use is longest ago go first when there are too many.
+    """Stores object code; if there are too many files, those whose last use is longest ago are deleted first.
 
-    A folder that cannot be written to is no error: the code is then compiled each time. Nor is one that belongs to
-    somebody else, or that others can write to: a line of warning tells of it.
+    A folder that cannot be written to is no error: the code is then compiled each time. The same is true of one that
+    belongs to another user, or that others can write to: a warning reports it.
 
     Attributes:
-        folder: where; it is made with its part when something is stored.
-        part: the folder in it that the files are in.
+        folder: the cache folder; it is made with its part when something is stored.
+        part: its subfolder that contains the files.
     """
 
     folder: Path
@@ -55,17 +56,17 @@ class FileCodeCache:
             with os.fdopen(file, "rb") as opened:
                 _require_own(self.folder / self.part / _name(key), file, stat.S_IFREG)
                 content = opened.read()
-                os.utime(file)  # what is used last goes last
+                os.utime(file)  # the last used file is deleted last
         except OSError:
             return None
         code = content[_DIGEST_BYTES:]
         return code if _digest(key, code) == content[:_DIGEST_BYTES] else None
 
     def store(self, key: str, code: bytes) -> None:
-        """Keep object code; a reader never sees a half-written file."""
+        """Store object code; a reader never sees a half-written file."""
         try:
             folder = self._made()
-            # If the folder is exchanged now, whoever can do that gets the code, and has nothing of it.
+            # Whoever could replace the folder at this moment gets the code, but gains nothing by it.
             descriptor, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
             with os.fdopen(descriptor, "wb") as file:
                 file.write(_digest(key, code) + code)
@@ -76,9 +77,9 @@ class FileCodeCache:
 
     @contextmanager
     def alone(self, key: str) -> Iterator[None]:
-        """Wait until no other process is in here with this key: what it was about to store is there afterwards.
+        """Wait until no other process works here with this key: its code is stored afterwards.
 
-        Where nothing can be kept, nobody waits.
+        If nothing can be stored, this does not wait.
         """
         with ExitStack() as held:
             try:
@@ -86,17 +87,17 @@ class FileCodeCache:
                 file = os.open(path, os.O_CREAT | _FILE, 0o600)
                 held.callback(os.close, file)
                 fcntl.flock(file, fcntl.LOCK_EX)
-                held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a process that was forked meanwhile has it too
-                held.callback(path.unlink, missing_ok=True)  # who waits for this file has found the code by then
+                held.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a process that was forked meanwhile has the lock too
+                held.callback(path.unlink, missing_ok=True)  # whoever waits for this file has found the code by then
             except OSError:
                 held.close()
             yield
 
     def _made(self) -> Path:
-        """The folder of the files, which is made if it is not there.
+        """The folder of the files, which is made if it does not exist.
 
         Raises:
-            OSError: it cannot be, or is not safe.
+            OSError: it cannot be made, or is not safe.
         """
         folder = self.folder / self.part
         self.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -106,10 +107,10 @@ class FileCodeCache:
         return folder
 
     def _opened(self) -> int:
-        """The folder of the files, as a descriptor that stays with it if it is renamed.
+        """The folder of the files, as a descriptor that stays valid if it is renamed.
 
         Raises:
-            OSError: it is not there, or not safe.
+            OSError: it does not exist, or is not safe.
         """
         outer = os.open(self.folder, _FOLDER)
         try:
@@ -126,9 +127,9 @@ class FileCodeCache:
 
 
 def user_cache(part: str = "searches") -> FileCodeCache:
-    """A part of the cache in ``$ROCKETPROOF_CACHE``, else in the user's cache folder, as ``~/.cache`` is one.
+    """A part of the cache in ``$ROCKETPROOF_CACHE``, otherwise in the user's cache folder, such as ``~/.cache``.
 
-    ``sudo`` may leave there what another user has set: the folder is then below the home of the user who runs.
+    ``sudo`` may keep an environment variable of another user: the folder is then below the home of the user who runs.
     """
     named = os.environ.get("ROCKETPROOF_CACHE")
     return FileCodeCache(Path(named) if named else _cache_folder() / "rocketproof", part)
@@ -148,7 +149,9 @@ def _cache_folder() -> Path:
 
 
 def _require_own(path: Path, opened: int, kind: int) -> None:
-    """Raise PermissionError unless what was opened is of a kind, the user's own, and not writable by others."""
+    """Raise PermissionError unless an opened file is of the given kind, belongs to the user, and is not writable by
+    others.
+    """
     status = os.fstat(opened)
     wrong = None
     if stat.S_IFMT(status.st_mode) != kind:

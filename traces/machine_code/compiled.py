@@ -1,8 +1,10 @@
-"""How folds, the simulated cluster and other loops over events become machine code, and how kept code is told apart.
+"""How folds, the simulated cluster and other loops over events become machine code, and how stored code is
+identified.
 
-A function is compiled when it is first called with arguments of a certain form (:mod:`.arguments`). What the compiler
-makes of it (:mod:`.compiling`) stays in the user's cache folder, found by all it depends on (:mod:`.dependence`), and
-later runs load it without numba, whose import and preparation take longer than checking a small trace.
+A function is compiled when it is first called with arguments of certain types (:mod:`.arguments`). The compiler's
+output (:mod:`.compiling`) stays in the user's cache folder, identified by everything it depends on
+(:mod:`.dependence`), and later runs load it without numba, whose import and preparation take longer than checking a
+small trace.
 """
 
 from __future__ import annotations
@@ -25,25 +27,27 @@ from .dependence import Dependence, dependence_of
 from .functions import ENTRY, Compiled
 
 SMALL = 1 << 17
-"""So many events at a time are few: columns that long are gone through without compiling anything."""
+"""Up to this number of events, columns are processed without compiling anything."""
 
 PATIENCE = 0.05
-"""Seconds for each function it is compiled with, and for ten more, after which a function was interpreted long enough:
-its next call is one of machine code. So it is never interpreted for much longer than compiling it takes."""
+"""Seconds for each function that is compiled together with a function, plus ten more such functions, after which it was
+interpreted for long enough: its next call is compiled. A function is thus never interpreted for much longer than its
+compilation takes.
+"""
 
 LOG = logging.getLogger(__name__)
-"""Is told, at level INFO, which function is being compiled; code that was kept is only loaded."""
+"""Logs, at level INFO, which function is being compiled; stored code is only loaded."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# It takes the address of the words of a call, and returns 0 if all went well. Other threads go on meanwhile.
+# It takes the address of the words of a call, and returns 0 on success. Other threads continue meanwhile.
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 
 
 class Entry(Compiled):
-    """A compiled function that Python calls too, in any thread and beside others; it answers a whole number or None.
+    """A compiled function that Python calls too, in any thread and concurrently; it returns a whole number or None.
 
-    It is compiled when there is enough to do: as long as no machine code of it is kept, small calls are interpreted.
+    It is compiled once there is enough to do: as long as no machine code of it is stored, small calls are interpreted.
     """
 
     def __init__(self, function: Callable[..., Any], *, heavy: bool = False) -> None:
@@ -51,15 +55,15 @@ class Entry(Compiled):
         self._heavy = heavy
         self._answers = function.__annotations__["return"] not in (None, "None")
         self._loaded: dict[Signature, _Loaded | None] = {}
-        self._interpreted = 0.0  # seconds of a processor
+        self._interpreted = 0.0  # seconds of processor time
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it.
 
         Raises:
-            TypeError: an argument is no whole number, array without gaps, or named tuple of those.
-            RuntimeError: it raised something.
+            TypeError: an argument is no whole number, contiguous array, or named tuple of those.
+            RuntimeError: the function raised an exception.
         """
         words = words_of(arguments)
         loaded = self._loaded.get(words.signature)
@@ -74,7 +78,7 @@ class Entry(Compiled):
         return answer if self._answers else None
 
     def _load(self, words: Words) -> _Loaded | None:
-        """Its machine code for arguments like these; None if none is kept, and to make some is not worth its time."""
+        """Its machine code for arguments of these types; None if none is stored and compiling is not worth the time."""
         loaded = self._loaded.get(words.signature)
         if loaded is not None:
             return loaded
@@ -117,7 +121,7 @@ class Entry(Compiled):
         return dependence_of(self)
 
     def _key(self, signature: Signature, host: Host) -> str:
-        """What kept code is found by: all that it depends on."""
+        """The key of stored code: everything on which it depends."""
         made = hashlib.sha256(self._dependence.digest)
         made.update(f"{self.py_func.__qualname__} {text_of(signature)} {host.name}".encode())
         return made.hexdigest()
@@ -127,7 +131,7 @@ class _Loaded:
     """Machine code that has been loaded."""
 
     def __init__(self, engine: Any, name: str) -> None:
-        self._engine = engine  # the code goes when the engine goes
+        self._engine = engine  # the code is freed together with the engine
         self._name = name
         self._call = _PROTOTYPE(engine.get_function_address(ENTRY))
 
@@ -147,12 +151,12 @@ def _halves(kept: bytes) -> tuple[bytes, bytes]:
 
 
 def entry(function: _Function) -> _Function:
-    """A function that Python calls; its machine code is kept between runs, together with all that it calls."""
+    """A function that Python calls; its machine code is stored between runs, together with everything that it calls."""
     return cast(_Function, Entry(function))
 
 
 def heavy(function: _Function) -> _Function:
-    """The same, but it has much to do whatever its arguments are, and so is compiled at once."""
+    """The same, for a function with much to do whatever its arguments are; it is compiled at once."""
     return cast(_Function, Entry(function, heavy=True))
 
 
@@ -162,23 +166,25 @@ def part(function: _Function) -> _Function:
 
 
 def hot(function: _Function) -> _Function:
-    """A part that runs for most events: calls with many arrays are too slow for it."""
+    """A part that runs for most events: it is inlined, as calls with many arrays are too slow for it."""
     return cast(_Function, Compiled(function, inline=True))
 
 
 int64: Any = np.int64
-"""Makes a number of compiled code one of 64 bits, as all that functions hand on are, lest there be several of each."""
+"""Makes a number in compiled code a 64-bit integer, like all that functions pass on, so that there is only one version
+of each.
+"""
 
 
 def constant(value: int) -> Any:
-    """A number that compiled functions hand on: a plain one would make a version of each function for each value.
+    """A number that compiled functions pass on: a plain one would lead to a version of each function for each value.
 
-    Members of enumerations need none of this: ``Kind.PULL`` is such a number by itself (:func:`.functions.codes_of`).
+    Members of enumerations do not need this: ``Kind.PULL`` is such a number by itself (:func:`.functions.codes_of`).
     """
     return np.int64(value)
 
 
 @cache
 def _kept() -> FileCodeCache:
-    # Apart from code of searches, of which there is so much that old files have to go.
+    # Separate from the code of searches, of which there is so much that old files are deleted.
     return user_cache("traces")

@@ -1,6 +1,6 @@
-"""The compiler: what numba makes of a function for arguments of certain forms, as object code that can be kept.
+"""The compiler: what numba makes of a function for arguments of certain types, as object code that can be stored.
 
-Nothing else of the trace side imports numba, which takes its time; see :mod:`.compiled`.
+Nothing else on the trace side imports numba, which takes long; see :mod:`.compiled`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...model.kernel.machine_code import Host
 from .arguments import Words
 from .functions import ENTRY, Compiled, codes_of
 
-# Numba's annotations do not know all of it.
+# Numba's annotations do not cover all of it.
 _njit: Any = numba.njit
 _type_of: Any = numba.typeof
 _types: Any = numba.types
@@ -29,26 +29,26 @@ _arrays: Any = arrayobj
 _implementations: Any = imputils
 _templates: Any = templates
 
-# Without `_nrt` the compiler does not count who holds an array, which takes most of the time otherwise: nothing is
-# allocated, and all arrays belong to the caller.
+# Without `_nrt` the compiler does not count references to arrays, which would otherwise take most of the time: nothing
+# is allocated, and all arrays belong to the caller.
 _OPTIONS = {"nogil": True, "_nrt": False, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _WORD = ir.IntType(64)
 
 _ALONE = threading.RLock()
-"""Numba begins to compile before it takes its own lock, and takes none for what is asked of it afterwards."""
+"""A lock: numba begins to compile before it takes its own lock, and takes none for later queries."""
 
 _OF_C = frozenset({"memcpy", "memmove", "memset", "memcmp", "bcmp"})
-"""Functions outside that object code may call: those that every process has."""
+"""Functions outside the object code that it may call: those that every process has."""
 
 
 def dispatcher_of(function: Callable[..., Any], *, inline: bool) -> Any:
-    """A function as numba knows it; nothing is compiled yet."""
+    """A function as a numba dispatcher; nothing is compiled yet."""
     return _njit(forceinline=inline, **_OPTIONS)(function)
 
 
 def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, bytes]:
-    """Object code of a function for arguments of one form: of ENTRY, and of what it calls.
+    """Object code of a function for arguments of given types: of ENTRY, and of what it calls.
 
     Raises:
         TypeError: it needs something at run time that only numba has, such as an array of its own.
@@ -72,7 +72,7 @@ def _type_of_compiled(function: Compiled, _context: object) -> Any:
 
 
 class _Words(numba.types.Opaque):
-    """An enumeration, whose members are numbers of 64 bits: see :func:`.functions.codes_of`."""
+    """An enumeration whose members are 64-bit integers: see :func:`.functions.codes_of`."""
 
     def __init__(self, words: type[Enum]) -> None:
         self.codes = codes_of(words)
@@ -110,8 +110,8 @@ _implementations.lower_getattr_generic(_Words)(_word)
 def _door(made: Any, host: Host) -> bytes:
     """Object code of the function ENTRY.
 
-    It takes the address of words (see :mod:`.arguments`), calls what numba has made with what they mean, writes the
-    answer into the first of them, and returns 0 if all went well.
+    It takes the address of words (see :mod:`.arguments`), calls numba's function with the arguments that they describe,
+    writes the result into the first of them, and returns 0 on success.
     """
     context, called = made.target_context, made.fndesc
     module: ir.Module = context.create_module(ENTRY)

@@ -1,8 +1,8 @@
 """What machine code of a function depends on: the function and all it refers to, and the compiler.
 
-Nothing of it is listed by hand. A function is told by its instructions, and by the value of each global name that they
-read: another compiled function by the same, a number, table or record type by what it holds. So a change anywhere
-counts that changes the machine code, and a change of a comment does not.
+Nothing of it is listed by hand. A function is identified by its instructions, and by the value of each global name that
+they read: another compiled function in the same way, a number, table or record type by its content. Every change that
+affects the machine code therefore counts, and a change of a comment does not.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .functions import Compiled
 
 _LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
 _OUTSIDE = frozenset({"builtins", "math", "numpy"})
-"""Packages whose version tells what they are."""
+"""Packages that are identified by their version."""
 
 
 class Dependence(NamedTuple):
-    """What machine code of a function depends on, but the form of its arguments and the processor.
+    """What machine code of a function depends on, except the types of its arguments and the processor.
 
     Attributes:
-        digest: of all of it.
-        functions: how many are compiled with it, itself among them: so long compiling takes.
+        digest: digest of all of it.
+        functions: number of functions that are compiled with it, including itself: a measure of the compile time.
     """
 
     digest: bytes
@@ -47,7 +47,7 @@ def dependence_of(function: Compiled) -> Dependence:
     """What machine code of a function depends on.
 
     Raises:
-        TypeError: the function refers to something of which it cannot be told whether it has changed.
+        TypeError: the function refers to something for which changes cannot be detected.
     """
     made, known, waiting = hashlib.sha256(_compiler()), {id(function)}, [function]
     for each in waiting:
@@ -62,7 +62,7 @@ def dependence_of(function: Compiled) -> Dependence:
 
 @cache
 def _said_of(function: Callable[..., Any]) -> tuple[str, tuple[Compiled, ...]]:
-    """A function as text, and the other ones that it refers to, in the order of the text."""
+    """A function as text, and the other ones to which it refers, in the order of the text."""
     parts: list[Compiled] = []
     given: Any = function
     said = [_said(function, given.__defaults__, parts), _said(function, given.__kwdefaults__, parts)]
@@ -100,7 +100,7 @@ def _globals(code: CodeType) -> list[str]:
 
 
 def _said(function: Callable[..., Any], value: Any, parts: list[Compiled]) -> str:
-    """A value that a function refers to, as text that differs from that of other values."""
+    """A value to which a function refers, as text that differs from that of other values."""
     kind = type(value)
     if isinstance(value, Compiled):
         parts.append(value)
@@ -135,9 +135,9 @@ def _said(function: Callable[..., Any], value: Any, parts: list[Compiled]) -> st
 
 @cache
 def _compiler() -> bytes:
-    """What makes machine code: numba and what it builds upon, its options, and the text of this package."""
+    """What makes machine code: numba and what it builds on, its options, and the text of this package."""
     made = hashlib.sha256(f"{sys.version} {np.__version__} {llvmlite.__version__}".encode())
-    # The file in which numba has its version: to ask for the version takes longer than to load a function.
+    # The file in which numba has its version: importing numba for it takes longer than loading a function.
     found = find_spec("numba")
     assert found is not None
     assert found.origin is not None

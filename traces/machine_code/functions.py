@@ -1,4 +1,4 @@
-"""Functions that become machine code, as the rest of this package knows them."""
+"""Functions that become machine code, as the rest of this package uses them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 ENTRY = "entry"
-"""Name of the function in object code that is kept."""
+"""Name of the function in stored object code."""
 
 
 class Compiled:
@@ -25,14 +25,14 @@ class Compiled:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba knows it as."""
+        """The corresponding numba dispatcher."""
         from .compiling import dispatcher_of
 
         return dispatcher_of(self.py_func, inline=self.inline)
 
 
 def codes_of(words: type[Enum]) -> Mapping[str, int]:
-    """What members of an enumeration are in compiled functions: their numbers, or else their places."""
+    """What members of an enumeration are in compiled functions: their numbers, or otherwise their positions."""
     if issubclass(words, int):
         return {name: int(word) for name, word in words.__members__.items()}
     return {word.name: place for place, word in enumerate(words)}

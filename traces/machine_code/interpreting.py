@@ -1,9 +1,10 @@
-"""Compiled functions without a compiler: Python runs them as they are written, on what machine code would work on.
+"""Compiled functions without a compiler: Python runs them as they are written, on the data that machine code would
+use.
 
-For a small trace that takes less time than compiling. Numbers of numpy and its records would be slow, so a function
-gets others in their place: plain numbers, views of memory for arrays of numbers, and for arrays of records objects that
-are made when they are first looked at and written back in the end. Whoever calls sees the same as of machine code, so
-that the next call may be one of machine code. Only sums beyond 64 bits lose what is too much later: when written back.
+For a small trace this takes less time than compiling. Numbers of numpy and its records would be slow, so a function
+gets replacements: plain numbers, memory views for arrays of numbers, and for arrays of records objects that are made
+when they are first read and written back at the end. The caller sees the same as with machine code, so the next call
+may be compiled. The only difference: sums beyond 64 bits are truncated later, when they are written back.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LOCK = threading.RLock()
 
 
 def interpret(function: Compiled, arguments: Sequence[Any]) -> Any:
-    """Call a function with the arguments that machine code would get; the answer is a whole number or None."""
+    """Call a function with the arguments that machine code would get; the result is a whole number or None."""
     with _LOCK:
         called = _function(function)
     tables: dict[int, _Records] = {}
@@ -37,7 +38,7 @@ def interpret(function: Compiled, arguments: Sequence[Any]) -> Any:
 
 
 class _Unsigned(int):
-    """A number of 64 bits without a sign, as ``np.uint64`` in machine code: what is beyond them is dropped."""
+    """An unsigned 64-bit number, like ``np.uint64`` in machine code: higher bits are dropped."""
 
     __slots__ = ()
 
@@ -76,7 +77,7 @@ def _signed(number: int) -> int:
 
 
 _NUMPY = SimpleNamespace(uint64=_unsigned, int64=_signed, uint32=lambda number: int(number) & 0xFFFFFFFF, bool_=bool)
-"""As much of numpy as compiled functions use."""
+"""The part of numpy that compiled functions use."""
 
 _INSTEAD: dict[type, Any] = {np.int64: _signed, np.uint64: _unsigned}
 
@@ -91,11 +92,11 @@ _SPACES: dict[int, dict[str, Any]] = {}
 
 
 def _space(function: Any) -> dict[str, Any]:
-    """The global names of a function, with what it is to find there."""
+    """The global names of a function, with the values that it should find there."""
     given = function.__globals__
     space = _SPACES.get(id(given))
     if space is None:
-        space = _SPACES[id(given)] = {}  # known before it is filled: modules may refer to each other
+        space = _SPACES[id(given)] = {}  # registered before it is filled: modules may refer to each other
         space.update((name, _constant(value)) for name, value in given.items())
     return space
 
@@ -137,7 +138,7 @@ def _mirror(argument: Any, tables: dict[int, _Records]) -> Any:
 
 
 class _Records(dict[Any, Any]):
-    """An array of records: by place the object that stands for a record, or a row of them, once it was looked at."""
+    """An array of records: by position, the object that stands for a record, or a row of them, once it was read."""
 
     def __init__(self, array: Any) -> None:
         super().__init__()
@@ -162,7 +163,7 @@ class _Records(dict[Any, Any]):
         return made
 
     def write_back(self) -> None:
-        """Let the array have what the objects hold."""
+        """Write the values of the objects back to the array."""
         if len(self.shape) > 1:
             for row in self.values():
                 if isinstance(row, _Records):
@@ -176,7 +177,7 @@ class _Records(dict[Any, Any]):
             self._array[np.fromiter(self.keys(), np.intp)] = made
 
     def _wrapped(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The lowest bits of each value, as machine code keeps them."""
+        """The lowest bits of each value, as machine code stores them."""
         types = [self._array.dtype[number] for number in range(len(values))]
         return tuple(
             np.array(int(value) & _ALL, np.uint64).astype(type_).item() if type_.kind in "iu" else value
@@ -186,7 +187,7 @@ class _Records(dict[Any, Any]):
 
 @cache
 def _record(dtype: np.dtype[Any]) -> tuple[Callable[[tuple[Any, ...]], Any], Callable[[Any], tuple[Any, ...]]]:
-    """What makes an object of the values of a record, and takes them from it again."""
+    """Functions that make an object from the values of a record, and read them back from it."""
     names = dtype.names
     assert names is not None
     made = type("Record", (), {"__slots__": names})

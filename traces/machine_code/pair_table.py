@@ -1,7 +1,7 @@
-"""A hash table of pairs of whole numbers: one text for all folds that look something up by two numbers.
+"""A hash table of pairs of whole numbers: one implementation for all folds that look something up by two numbers.
 
-It has open addressing with steps of one. What is removed leaves no mark, as the pairs behind it move up: so a table of
-which little is in use at a time stays small.
+It uses open addressing with linear probing. A removed entry leaves no mark, as the pairs behind it move up, so a table
+with few entries at any one time stays small.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from .compiled import entry, hot, int64, part
 
 PAIR = np.dtype([("one", np.int64), ("other", np.int64), ("value", np.int64)])
-"""A pair and what is known of it; ``one`` is :data:`FREE` where there is none, and at least 0 else."""
+"""A pair and what is known about it; ``one`` is :data:`FREE` if there is none, and otherwise at least 0."""
 
 FREE = -1
 
 
 def new_pairs(room: int) -> Any:
-    """An empty table with at least so many entries; half of them may be in use."""
+    """An empty table with at least that many entries; half of them may be in use."""
     pairs = np.empty(1 << max(0, room - 1).bit_length(), PAIR)
     pairs["one"] = FREE
     return pairs
 
 
 def roomy(pairs: Any, count: int) -> Any:
-    """The table, or a larger one with the same pairs, so that another pair may come to ``count`` of them."""
+    """The table, or a larger one with the same pairs, so that another pair can be added to ``count`` of them."""
     if 2 * (count + 1) <= len(pairs):
         return pairs
     larger = new_pairs(max(2 * len(pairs), 2 * (count + 1)))
@@ -36,14 +36,14 @@ def roomy(pairs: Any, count: int) -> Any:
 
 @hot
 def home_of(pairs: Any, one: int, other: int) -> Any:
-    """Where a pair is, if nothing else is there."""
+    """The position of a pair, if nothing else is there."""
     key = np.uint64(one) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(other) * np.uint64(0xC2B2AE3D27D4EB4F)
     return int64((key ^ (key >> np.uint64(29))) & np.uint64(len(pairs) - 1))
 
 
 @hot
 def place_of(pairs: Any, one: int, other: int) -> Any:
-    """Where a pair is, or the free place where it would be."""
+    """The position of a pair, or the free position where it would be."""
     at = home_of(pairs, one, other)
     while pairs[at].one != FREE and (pairs[at].one != one or pairs[at].other != other):
         at = (at + 1) & (len(pairs) - 1)
@@ -52,7 +52,7 @@ def place_of(pairs: Any, one: int, other: int) -> Any:
 
 @hot
 def value_of(pairs: Any, one: int, other: int) -> Any:
-    """The value of a pair, which is never below 0; -1 for one that is not there."""
+    """The value of a pair, which is never below 0; -1 if the pair is not there."""
     at = place_of(pairs, one, other)
     return int64(pairs[at].value) if pairs[at].one != FREE else int64(-1)
 
@@ -66,14 +66,14 @@ def enter(pairs: Any, one: int, other: int, value: int) -> None:
 
 @part
 def remove(pairs: Any, one: int, other: int) -> None:
-    """Let a pair be there no more."""
+    """Remove a pair."""
     mask = len(pairs) - 1
     hole = place_of(pairs, one, other)
     at = hole
     while pairs[at].one != FREE:
         at = (at + 1) & mask
         pair = pairs[at]
-        # It may move up to the hole if that is not before its home.
+        # It may move up to the hole unless the hole is before its home.
         if pair.one != FREE and (at - home_of(pairs, pair.one, pair.other)) & mask >= (at - hole) & mask:
             empty = pairs[hole]
             empty.one, empty.other, empty.value = pair.one, pair.other, pair.value

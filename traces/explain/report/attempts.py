@@ -15,7 +15,7 @@ _LINE = 22
 
 
 def draw(attempts: Sequence[Attempt]) -> Markup:
-    """One line for each attempt: the wait that was expected as a bar, the delivery as a dot."""
+    """One line for each attempt: the expected wait as a bar, the delivery as a dot."""
     expected = list(_expected(attempts))
     times = [attempt.time for attempt in attempts] + [until for wait in expected if wait for until in wait]
     margin = max((max(times) - min(times)) // 50, 1)
@@ -40,7 +40,7 @@ def draw(attempts: Sequence[Attempt]) -> Markup:
 
 
 def _expected(attempts: Sequence[Attempt]) -> Iterator[tuple[int, int] | None]:
-    """For each attempt from when to when it had to wait; None for the first one, and where that is not known."""
+    """For each attempt, from when to when it had to wait; None for the first one, and if this is not known."""
     for before, _ in zip((None, *attempts), attempts, strict=False):
         if before is None or before.expected_wait is None:
             yield None

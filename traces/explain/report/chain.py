@@ -22,7 +22,7 @@ from .tables import words_of
 from .words import counted
 
 MOST = 8
-"""Messages of a report."""
+"""Maximum number of such messages in a report."""
 
 _OF_MESSAGES = [code for code, claim in enumerate(CLAIMS) if claim.monitor is Monitor.MESSAGES]
 _BY_DEFAULT = Group()
@@ -33,7 +33,7 @@ class Chain:
     """The attempts of a message for one group.
 
     Attributes:
-        title: what to call it.
+        title: the name to show.
         attempts: its deliveries, by time; at least one.
     """
 
@@ -56,7 +56,7 @@ def chains(result: CheckResult, trace: Trace, *, most: int = MOST) -> list[Chain
 
 
 def _chosen(result: CheckResult, most: int) -> list[int]:
-    """The first message of each claim that is violated, then of each its second, …; then those tried most often."""
+    """The first message of each violated claim, then the second of each, …; then those tried most often."""
     violations = result.violations
     violations = violations[np.isin(violations["claim"], _OF_MESSAGES) & (violations["origin"] != 0)]
     place = np.arange(len(violations)) - np.searchsorted(violations["claim"], violations["claim"])

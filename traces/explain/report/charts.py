@@ -1,6 +1,6 @@
-"""What the drawings of a report share: the axis of time, colours, and bars.
+"""What the drawings of a report share: the time axis, colours, and bars.
 
-Drawings are SVG. Places along the axis of time are percentages, so a drawing fits any width and is zoomed by making its
+Drawings are SVG. Positions on the time axis are percentages, so a drawing fits any width, and is zoomed by making its
 inner drawing wider than the outer one.
 """
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from .words import utc
 
 COLOURS = 10
-"""How many colours the style sheet has for clients: the classes ``k0`` … ``k9``."""
+"""Number of colours for clients in the style sheet: the classes ``k0`` … ``k9``."""
 
 _STEPS = tuple(
     size * factor
@@ -32,7 +32,7 @@ _MOST_TICKS = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis of time.
+    """The time axis.
 
     Attributes:
         begin: its first moment, ms since 1970; ``end``: its last one.
@@ -42,11 +42,11 @@ class Axis:
     end: int
 
     def place(self, time: int) -> float:
-        """Where a moment is, in percent from the left."""
+        """The position of a moment, in percent from the left."""
         return 100 * (min(max(time, self.begin), self.end) - self.begin) / max(self.end - self.begin, 1)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Round moments, each with its place and its time of day in UTC, or its date."""
+        """Round moments, each with its position and its time of day in UTC, or its date."""
         length = max(self.end - self.begin, 1)
         step = next((step for step in _STEPS if length / step <= _MOST_TICKS), _STEPS[-1] * (length // _STEPS[-1] or 1))
         times = range(-(-self.begin // step) * step, self.end + 1, step)
@@ -73,19 +73,19 @@ def _label(when: int, step: int) -> str:
 
 
 def percent(place: float) -> str:
-    """A percentage with as many digits as a screen can show."""
+    """A percentage with as many digits as a screen can resolve."""
     return f"{place:.3f}".rstrip("0").rstrip(".")
 
 
 def strip(inside: Iterable[Markup], *, height: int, css: str = "strip") -> Markup:
-    """A drawing along the axis of time that can be zoomed."""
+    """A drawing along the time axis that can be zoomed."""
     return Markup('<svg class="{}" height="{}"><svg class="zoomed" width="100%" height="{}">{}</svg></svg>').format(
         css, height, height, Markup("").join(inside)
     )
 
 
 def box(begin: float, end: float, *, top: float, height: float, css: str, tip: str) -> Markup:
-    """A bar from one place to another; never so narrow that it is not seen."""
+    """A bar from one position to another; never too narrow to be seen."""
     return Markup('<rect class="{}" x="{}%" width="{}%" y="{}" height="{}"><title>{}</title></rect>').format(
         css, percent(begin), percent(max(end - begin, 0.15)), percent(top), percent(height), tip
     )
@@ -99,7 +99,7 @@ def mark(place: float, *, y: float, css: str, tip: str, radius: float = 4) -> Ma
 
 
 def bars(counts: Sequence[tuple[str, int]], *, css: Mapping[str, str] | None = None) -> Markup:
-    """Counts as horizontal bars with their names and numbers, in the order given."""
+    """Counts as horizontal bars with their names and numbers, in the given order."""
     most, total = max((count for _, count in counts), default=0), sum(count for _, count in counts)
     rows = [
         Markup(
@@ -115,7 +115,7 @@ def bars(counts: Sequence[tuple[str, int]], *, css: Mapping[str, str] | None = N
 
 
 def share(count: int, total: int) -> str:
-    """A part of a whole in percent; a small one is not rounded to none, nor a large one to all."""
+    """A part of a whole in percent; a small part is not rounded to 0, nor a large one to 100."""
     part = 100 * count / max(total, 1)
     if count and part < 0.1:
         return "< 0.1 %"
@@ -125,7 +125,7 @@ def share(count: int, total: int) -> str:
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> Markup:
-    """Colours with what they stand for: pairs of a class and a text."""
+    """The meaning of colours: pairs of a class and a text."""
     entry = Markup('<li><svg width="12" height="12"><rect class="{}" width="12" height="12" rx="2"/></svg> {}</li>')
     return Markup('<ul class="legend">{}</ul>').format(
         Markup("").join(entry.format(css, text) for css, text in entries)

@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is fetched, so it can be mailed, archived and opened anywhere."""
+"""The report as one HTML file: it loads nothing, so it can be mailed, archived and opened anywhere."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .charts import Axis, bars
 from .words import counted, queue, span, utc
 
 CHANGES_SHOWN = 200
-"""Rebalances of a group in the page."""
+"""Maximum number of rebalances of a group in the page."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim with what was found about it."""
+    """A claim with the findings about it."""
 
     answer: ClaimVerdict
     findings: list[dict[str, Any]]
@@ -58,7 +58,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Page:
-    """Drawings that are shown together; the first page at once, the others behind a click."""
+    """Drawings that are shown together; the first page at once, the others after a click."""
 
     title: str
     drawings: list[Drawing]
@@ -85,9 +85,9 @@ def page(
 
     Args:
         result: what to report.
-        stories: violations told in sentences, see ``traces.story``.
+        stories: violations in sentences, see ``traces.story``.
         chains: messages whose attempts are to be drawn.
-        runs: claim → where its first finding is a run of the model.
+        runs: claim → link to its first finding as a run of the model.
     """
     axis = Axis(result.begin, result.end)
     courses, followed = offsets.courses(result)
@@ -150,12 +150,12 @@ def _text(name: str) -> Markup:
 
 
 def _time(ms: int) -> Markup:
-    """A time that a click shows in UTC or in the reader's own zone."""
+    """A time that can be switched, by a click, between UTC and the reader's time zone."""
     return Markup('<time data-ms="{}">{}</time>').format(ms, utc(ms))
 
 
 def _code(text: str) -> Markup:
-    """Text with parts in backquotes as code."""
+    """Text in which parts in backquotes are shown as code."""
     parts = str(escape(text)).split("`")
     return Markup("".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)))
 

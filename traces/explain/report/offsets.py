@@ -17,10 +17,10 @@ from .charts import Axis, mark, strip, told
 from .words import utc
 
 SHOWN = 6
-"""Queues that are shown at once."""
+"""Maximum number of queues that are shown at once."""
 
 MOST = 60
-"""Queues that are drawn."""
+"""Maximum number of queues that are drawn."""
 
 _HEIGHT = 90
 _MOST_POINTS = 300
@@ -32,8 +32,8 @@ class Course:
 
     Attributes:
         slot: the queue.
-        points: what was stored, by time; at least one.
-        ends: the end of the queue as far as it was known at each of them; 0 where it was not.
+        points: the stored offsets, by time; at least one.
+        ends: the known end of the queue at each of these times; 0 if it was not known.
     """
 
     slot: Slot
@@ -47,16 +47,16 @@ class Course:
 
     @property
     def highest(self) -> int:
-        """The largest offset of the drawing, known ends of the queue included."""
+        """The largest offset of the drawing, including known ends of the queue."""
         return max(*(point.value for point in self.points), *self.ends)
 
     def count(self, oddity: Oddity) -> int:
-        """How many points are odd in this way."""
+        """Number of points with this oddity."""
         return sum(point.oddity is oddity for point in self.points)
 
 
 def courses(result: CheckResult, *, most: int = MOST) -> tuple[list[Course], int]:
-    """The courses of the queues with most to see, violations before decreases, and how many there are."""
+    """The courses of the most interesting queues, violations before decreases; and the number of all such queues."""
     slots = len(result.names.slots)
     notes = result.rows[result.rows["note"] == Note.OFFSET]
     notes = notes[np.lexsort([notes["time"], notes["slot"]])]
@@ -81,7 +81,7 @@ def _course(code: int, result: CheckResult, notes: Any) -> Course:
 
 
 def draw(course: Course, axis: Axis) -> Markup:
-    """The course as steps, the end of the queue above it, and what is odd as dots."""
+    """Draw the course as steps, the end of the queue above it, and oddities as dots."""
     points = _thinned(list(zip(course.points, course.ends, strict=True)))
     low, high = course.lowest, course.highest
 
@@ -110,7 +110,7 @@ def _steps(positions: Sequence[tuple[float, float]], css: str) -> Markup:
 
 
 def _thinned(points: Sequence[tuple[OffsetPoint, int]]) -> list[tuple[OffsetPoint, int]]:
-    """Some of many points: the first and the last, and all that is odd with what was before it."""
+    """A selection from many points: the first and the last, and every odd one together with its predecessor."""
     every = -(-len(points) // _MOST_POINTS)
     last = len(points) - 1
     return [

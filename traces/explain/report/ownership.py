@@ -1,7 +1,7 @@
 """The drawing of ownership: a lane for each queue, a bar for each time that a client had it.
 
-Two owners at a time are drawn one below the other, times without an owner are hatched. Queues with the most to see come
-first.
+Two owners at the same time are drawn one below the other, and times without an owner are hatched. The most interesting
+queues come first.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .charts import COLOURS, Axis, box, legend, mark, strip, told
 from .words import queue, span, utc
 
 SHOWN = 30
-"""Queues of a group that are shown at once; as many again and again are behind a click."""
+"""Number of queues of a group that are shown at once; each click shows as many more."""
 
 MOST = 200
-"""Queues of a group that are drawn."""
+"""Maximum number of queues of a group that are drawn."""
 
 _TRACK = 14
 _MOST_TRACKS = 4
-_NARROW = 1000  # bars next to each other that are all narrower than this part of the axis become one
+_NARROW = 1000  # adjacent bars that are all narrower than this part of the axis are merged into one
 _HARDLY = 200  # owners that overlap by less than this part of the axis stay on one line
 _MOST_CLIENTS = 40
 _MOST_MARKS = 20
@@ -37,7 +37,7 @@ class Lane:
 
     Attributes:
         slot: the queue.
-        owned: who had it, by ``since``.
+        owned: its owners, by ``since``.
         marks: violations: time and claim.
     """
 
@@ -46,7 +46,7 @@ class Lane:
     marks: list[tuple[int, str]] = field(default_factory=list)
 
     def overlaps(self) -> list[tuple[int, int]]:
-        """From when to when there were two owners or more."""
+        """The times with two owners or more."""
         changes = sorted([(item.since, 1) for item in self.owned] + [(item.until, -1) for item in self.owned])
         found, owners, since = [], 0, 0
         for time, change in changes:
@@ -58,7 +58,7 @@ class Lane:
         return found
 
     def gaps(self, end: int) -> list[tuple[int, int]]:
-        """From when to when there was no owner, after the first one and up to ``end``."""
+        """The times without an owner, after the first one and up to ``end``."""
         found = []
         until = self.owned[0].until if self.owned else end
         for item in self.owned:
@@ -68,13 +68,13 @@ class Lane:
         return found + ([(until, end)] if until < end else [])
 
     def score(self, end: int) -> tuple[int, int, int]:
-        """How much there is to see: violations, time with two owners or none, changes of the owner."""
+        """How interesting the lane is: violations, time with two owners or none, changes of the owner."""
         odd = sum(until - since for since, until in self.overlaps() + self.gaps(end))
         return len(self.marks), odd, len(self.owned)
 
 
 def lanes(result: CheckResult) -> dict[str, list[Lane]]:
-    """The lanes of each group, the ones with most to see first."""
+    """The lanes of each group, the most interesting ones first."""
     by_slot: dict[Slot, Lane] = {}
     for item in ownerships(result.rows, result.names):
         by_slot.setdefault(item.slot, Lane(item.slot)).owned.append(item)
@@ -94,7 +94,7 @@ def lanes(result: CheckResult) -> dict[str, list[Lane]]:
 
 
 def colours(group: Iterable[Lane]) -> dict[Actor, str]:
-    """A class of colour for each client of a group, by name."""
+    """A colour class for each client of a group, by name."""
     clients = sorted({item.actor for lane in group for item in lane.owned})
     return {client: f"k{place % COLOURS}" for place, client in enumerate(clients)}
 
@@ -156,7 +156,7 @@ def _tip(many: Sequence[Ownership]) -> str:
 
 
 def _tracks(owned: Sequence[Ownership], hardly: float) -> list[int]:
-    """On which line each is drawn, so that none covers another by more than ``hardly`` ms."""
+    """The line on which each bar is drawn, so that none covers another by more than ``hardly`` ms."""
     free: list[int] = []
     tracks = []
     for item in owned:
@@ -169,7 +169,7 @@ def _tracks(owned: Sequence[Ownership], hardly: float) -> list[int]:
 
 
 def _merged(owned: Sequence[Ownership], tracks: Sequence[int], narrow: float) -> list[tuple[list[Ownership], int]]:
-    """Neighbours on one line that are all too narrow to be seen, together."""
+    """Neighbours on one line that are all too narrow to be seen, merged."""
     found: list[tuple[list[Ownership], int]] = []
     last_of: dict[int, int] = {}
     for item, track in zip(owned, tracks, strict=True):

@@ -1,4 +1,4 @@
-"""What the parts of a report say, as plain text and numbers for the template."""
+"""The texts and numbers of the parts of a report, for the template."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .tables import named, words_of
 from .words import counted, queue
 
 FINDINGS_SHOWN = 200
-"""Findings of a claim in the page; all that were kept are in the table."""
+"""Maximum number of findings of a claim in the page; all findings that were kept are in the table."""
 
 PROBLEMS_SHOWN = 100
-"""Problems of reading, and files that were left out, in the page."""
+"""Maximum number of reading problems, and of files that were left out, in the page."""
 
 SIGNS: Mapping[Verdict, str] = {
     Verdict.VIOLATED: "✗",
@@ -33,10 +33,10 @@ SIGNS: Mapping[Verdict, str] = {
     Verdict.NOT_OBSERVABLE: "–",
     Verdict.HOLDS: "✓",
 }
-"""A sign for each verdict, so that it can be told without its colour."""
+"""A sign for each verdict, so that it can be recognised without its colour."""
 
 WORST_FIRST = tuple(SIGNS)
-"""Verdicts in the order in which people want to see them."""
+"""Verdicts, worst first."""
 
 _DOUBTS = {"skew": "clocks too close", "gap": "gap in the recording", "evidence": "evidence not recorded"}
 
@@ -46,14 +46,14 @@ _UNFINISHED = {MessageStatus.LOST: "bad", MessageStatus.SKIPPED: "bad", MessageS
 def overall(verdicts: Iterable[ClaimVerdict]) -> Verdict:
     """The verdict of the whole check.
 
-    What cannot be observed does not spoil what holds, as long as something was judged at all.
+    Claims that are not observable do not affect it, as long as anything was judged at all.
     """
     found = {item.verdict for item in verdicts}
     return merge(found - {Verdict.NOT_OBSERVABLE} or found)
 
 
 def headline(verdicts: Sequence[ClaimVerdict]) -> str:
-    """How many claims got which verdict, worst first."""
+    """Number of claims with each verdict, worst first."""
     counts = Counter(item.verdict for item in verdicts)
     words = {
         Verdict.VIOLATED: "violated",
@@ -71,7 +71,7 @@ def evidence(result: CheckResult) -> list[tuple[str, bool]]:
 
 
 def not_judged(result: CheckResult) -> list[str]:
-    """Groups of which nothing is judged, with the reason, and those of which less was recorded than of others."""
+    """Groups that are not judged, with the reason, and groups of which less was recorded than of others."""
     coverage = result.coverage
     said = [f"group {group}: {reason}" for group, reason in coverage.not_judged.items()]
     for group, mask in coverage.of_groups.items():
@@ -82,7 +82,7 @@ def not_judged(result: CheckResult) -> list[str]:
 
 
 def settings(result: CheckResult) -> list[tuple[str, str]]:
-    """The terms of the check: what is allowed, and how much."""
+    """The terms of the check: tolerances and limits."""
     terms = result.settings
     return [
         ("clocks that nothing bounds differ by at most", f"{terms.skew:,} ms"),
@@ -95,9 +95,9 @@ def settings(result: CheckResult) -> list[tuple[str, str]]:
 
 
 def first_findings(result: CheckResult, verdict: ClaimVerdict, *, most: int) -> list[dict[str, Any]]:
-    """The first violations of a claim with the columns of the table of findings, times in ms.
+    """The first violations of a claim, with the columns of the table of findings; times in ms.
 
-    Those without doubt come before the others, each of them by time.
+    Findings without doubt come before the others; both are sorted by time.
     """
     rows = _of_claim(result, verdict)
     rows = rows[rows["cause"] == 0]
@@ -109,14 +109,14 @@ def first_findings(result: CheckResult, verdict: ClaimVerdict, *, most: int) -> 
 
 
 def shown(result: CheckResult, verdict: ClaimVerdict, *, most: int = FINDINGS_SHOWN) -> list[dict[str, Any]]:
-    """The same for the page: besides the columns of the table with ``place``, the queue in a word, ``offsets``,
-    ``seen`` and ``because``, why it may be none.
+    """The same for the page: besides the columns of the table, ``place`` (the queue), ``offsets``, ``seen``, and
+    ``because`` (why it may be no violation).
     """
     return [_completed(row) for row in first_findings(result, verdict, most=most)]
 
 
 def explained(result: CheckResult, verdict: ClaimVerdict) -> list[tuple[str, int]]:
-    """How often what would break a claim had a reason of the closed list, most frequent first."""
+    """How often something that seemed to break a claim had a recognised cause, most frequent first."""
     causes = _of_claim(result, verdict)["cause"]
     of = Regression if verdict.claim.id == "offset-never-back-without-cause" else Cause
     words = words_of(of)
@@ -125,7 +125,7 @@ def explained(result: CheckResult, verdict: ClaimVerdict) -> list[tuple[str, int
 
 
 def repeats(result: CheckResult) -> list[tuple[str, int]]:
-    """Deliveries that came again, by cause, most frequent first."""
+    """Repeated deliveries, by cause, most frequent first."""
     words = words_of(Cause)
     counts = sorted(result.repeats.items(), key=lambda item: (-item[1], item[0]))
     return [("no cause was found" if cause is Cause.NONE else words[cause], count) for cause, count in counts]
@@ -138,12 +138,12 @@ def statuses(result: CheckResult) -> list[tuple[str, int]]:
 
 
 def colours_of_statuses() -> dict[str, str]:
-    """Classes of colour for statuses that somebody should look at."""
+    """Colour classes for statuses that need attention."""
     return {words_of(MessageStatus)[status]: css for status, css in _UNFINISHED.items()}
 
 
 def _of_claim(result: CheckResult, verdict: ClaimVerdict) -> Any:
-    """Violations of a claim and what was explained. Findings are sorted by claim before all else."""
+    """Violations of a claim, and explained cases. Findings are sorted by claim first."""
     code = CODE[verdict.claim.id]
     first, last = np.searchsorted(result.rows["claim"], [code, code + 1])
     rows = result.rows[first:last]
@@ -151,7 +151,7 @@ def _of_claim(result: CheckResult, verdict: ClaimVerdict) -> Any:
 
 
 def columns(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """The columns of a table of findings that say something: key, title, and class of style."""
+    """The columns of a table of findings that are not empty: key, title, and style class."""
     return [column for column in _COLUMNS if any(row[column[0]] not in (None, "", 0) for row in findings)]
 
 
@@ -172,7 +172,7 @@ _COLUMNS = (
 
 
 def _completed(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the table of findings with what people read instead of some of its columns."""
+    """A row of the table of findings in which some columns are replaced by readable ones."""
     slot = Slot("", row["topic"] or "", row["broker"] or "", -1 if row["queue"] is None else row["queue"],
                 row["client"] or "")  # fmt: skip
     doubt = (row["doubt"] or "").split("+")

@@ -1,4 +1,4 @@
-"""Tables of what a check has found: names instead of codes, so that they can be read, and compared, without the kit.
+"""Tables of what a check has found: names instead of codes, so that they can be read and compared without the kit.
 
 Numbers and names that a finding does not have are null.
 """
@@ -33,7 +33,7 @@ _TIME = pa.timestamp("ms", tz="UTC")
 
 FINDINGS = pa.schema(
     [
-        pa.field("claim", pa.string()),  # id of the claim; null for notes that belong to none
+        pa.field("claim", pa.string()),  # id of the claim; null for notes that belong to no claim
         pa.field("note", pa.string()),  # null for violations and explained repetitions
         pa.field("cause", pa.string()),  # null for violations
         pa.field("reason", pa.string()),  # word for the code in value or expected: a path, a status
@@ -42,7 +42,7 @@ FINDINGS = pa.schema(
         pa.field("topic", pa.string()),
         pa.field("broker", pa.string()),
         pa.field("queue", pa.int32()),
-        pa.field("client", pa.string()),  # of a broadcasting group: whose queue it is
+        pa.field("client", pa.string()),  # of a broadcasting group: the client whose queue it is
         pa.field("origin", pa.int64()),
         pa.field("offset", pa.int64()),
         pa.field("until", pa.int64()),
@@ -54,7 +54,7 @@ FINDINGS = pa.schema(
         pa.field("expected", pa.int64()),
     ]
 )
-"""Columns of :func:`named`; see ``traces.findings.ROW`` for what they mean."""
+"""Columns of :func:`named`; ``traces.findings.ROW`` describes them."""
 
 _OF_REGRESSIONS = CODE["offset-never-back-without-cause"]
 
@@ -68,7 +68,7 @@ def words_of(codes: type[Any]) -> list[str]:
 def named(rows: Any, names: Names) -> pa.Table:
     """Findings with names instead of codes, sorted by all columns.
 
-    Tables of the same findings are equal, whatever codes the engine has given to names.
+    Tables of the same findings are equal, whichever codes the engine has assigned.
     """
     slots, slot = names.slots, rows["slot"]
     columns = [
@@ -119,17 +119,21 @@ def findings(result: CheckResult) -> pa.Table:
 
 
 def ownership(result: CheckResult) -> pa.Table:
-    """Who had which queue from when to when, and why no longer."""
+    """Who had which queue from when to when, and why the ownership ended."""
     return _noted(result, Note.OWNERSHIP, since="since", until="time", owner="actor", reason="reason")
 
 
 def offsets(result: CheckResult) -> pa.Table:
-    """What offset was stored when, by whom, on which way, and where the queue ended then; -1 if not known."""
+    """Which offset was stored when, by whom and on which path, and the end of the queue at that time (-1 if not
+    known).
+    """
     return _noted(result, Note.OFFSET, time="time", offset="value", writer="actor", path="reason", end="until")
 
 
 def messages(result: CheckResult) -> pa.Table:
-    """What became of messages that were not simply acknowledged: one message a row, or a range of offsets."""
+    """What became of messages that were not simply acknowledged: one row for each message, or for a range of
+    offsets.
+    """
     return _noted(
         result,
         Note.CHAIN,
@@ -149,11 +153,11 @@ TABLES: dict[str, Callable[[CheckResult], pa.Table]] = {
     "offsets": offsets,
     "messages": messages,
 }
-"""The tables of a report, by the names of their files."""
+"""The tables of a report, by file name."""
 
 
 def _looked_up(values: pa.Array, codes: Any) -> pa.Array:
-    """The value of each code, null below 0."""
+    """The value for each code; null for negative codes."""
     return values.take(pa.array(codes.astype(np.int64), mask=codes < 0))
 
 
@@ -180,7 +184,7 @@ _PATHS = [word or None for word in Path]
 _ENDS = words_of(End)
 _DIFFERS = _flags(Differ)
 
-# Which number of which rows is a code, and the words of its codes.
+# Which number of which rows is a code, and the words for its codes.
 _IN_NOTES: dict[Note, tuple[str, Sequence[str | None]]] = {
     Note.SKIPPED: ("value", words_of(Jump)),
     Note.OFFSET: ("expected", _PATHS),
@@ -207,13 +211,13 @@ def _reasons(rows: Any) -> pa.Array:
     for claim, (column, its_words) in _IN_CLAIMS.items():
         put((rows["claim"] == CODE[claim]) & (note == Note.NONE), rows[column], its_words)
     put(note == Note.OWNERSHIP, rows["expected"], _ENDS)
-    # Of a queue that was given up, the way tells more than the fact.
+    # If a queue was given up, the path says more than the fact.
     put((note == Note.OWNERSHIP) & (rows["expected"] == End.REVOKED) & (rows["value"] > 0), rows["value"], _PATHS)
     return _words(words, code)
 
 
 def _noted(result: CheckResult, note: Note, **columns: str) -> pa.Table:
-    """Rows of a note, by queue, with columns of these names made of those columns of findings."""
+    """Rows of a note by queue, with the given columns, taken from columns of the findings."""
     table = named(result.rows[result.rows["note"] == note], result.names)
     table = table.select([*_QUEUE, *columns.values()]).rename_columns([*_QUEUE, *columns])
     return table.sort_by([(name, "ascending") for name in table.column_names])

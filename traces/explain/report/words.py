@@ -1,4 +1,4 @@
-"""How a report writes times, spans, counts and queues."""
+"""How a report writes times, durations, counts and queues."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def utc(ms: int) -> str:
     """A time in ms since 1970, such as ``2026-03-01 12:00:03.120``, in UTC."""
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")[:-6]
-    except (OverflowError, ValueError, OSError):  # a trace may hold any number
+    except (OverflowError, ValueError, OSError):  # a trace may contain any number
         return f"{ms} ms"
 
 
 def span(ms: int) -> str:
-    """A duration with its two largest units, such as ``2 h 5 min``, ``1.5 s`` or ``20 ms``."""
+    """A duration in its two largest units, such as ``2 h 5 min``, ``1.5 s`` or ``20 ms``."""
     sign, ms = ("-" if ms < 0 else ""), abs(ms)
     for place, (size, unit) in enumerate(_UNITS):
         if ms >= size:
@@ -34,7 +34,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def queue(slot: Slot) -> str:
-    """A queue without its group, such as ``Orders@broker-a:3``; a topic where no queue is meant."""
+    """A queue without its group, such as ``Orders@broker-a:3``; only the topic if there is no queue."""
     if slot.queue < 0:
         return slot.topic or "whole group"
     return f"{slot.topic}@{slot.broker}:{slot.queue}" + (f" at {slot.who}" if slot.client else "")

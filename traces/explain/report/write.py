@@ -1,4 +1,4 @@
-"""The folder of a report: the page, and tables beside it."""
+"""The folder of a report: the page, and the tables beside it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .html import page
 from .tables import TABLES
 
 PAGE = "index.html"
-"""Name of the page in the folder of a report."""
+"""File name of the page in the folder of a report."""
 
 
 RUNS = "runs.html"
-"""Name of the page beside it in which findings are runs of the model."""
+"""File name of the page that shows findings as runs of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class Runs:
     """Findings as runs of the model.
 
     Attributes:
-        text: of a page that opens them.
-        opened: claim → what opens its first finding in that page, the part of a link after ``#``.
+        text: content of a page that opens them.
+        opened: claim → the part of a link after ``#`` that opens its first finding in that page.
     """
 
     text: str
@@ -46,10 +46,10 @@ def write_report(
     """Write the page and the tables into a folder, which is made if need be; returns the files, the page first.
 
     Args:
-        folder: where to; files of an earlier report are replaced, others are left alone.
+        folder: the target; files of an earlier report are replaced, others are left alone.
         result: what to report.
-        trace: what was checked: the attempts of messages, and stories, are read from it.
-        told: stories of violations, if they are there already.
+        trace: what was checked; the attempts of messages, and stories, are read from it.
+        told: stories of violations, if they exist already.
         runs: findings as runs of the model, if there are any.
 
     Raises:
@@ -61,7 +61,7 @@ def write_report(
     text = page(result, stories=told, chains=chains(result, trace), runs=links)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as together:  # all of it, or none
+        with ExitStack() as together:  # all of it, or nothing
             together.enter_context(whole_file(folder / PAGE)).write_text(text, encoding="utf-8")
             files = [folder / f"{name}.parquet" for name in TABLES]
             for file, table in zip(files, TABLES.values(), strict=True):

@@ -1,7 +1,7 @@
-"""The recorder: any run of a machine, be it random or a counterexample, becomes a trace.
+"""The recorder: any run of a machine, random or a counterexample, becomes a trace.
 
-So what the machine knows of a run, and what monitors find in its trace, can be compared. :func:`record_run` is the
-door; ``actions`` lists who records which action, one file for each concept.
+What the machine knows about a run can thus be compared with what monitors find in its trace. :func:`record_run` is the
+entry point; ``actions`` lists which function records which action, with one file for each concept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Actions: who records which action of the machines, and which actions nobody could record.
+"""Actions: which function records which action of the machines, and which actions nobody could record.
 
-Actions are looked up by name. A mutant's action has the name of what it replaces and is recorded in the same way, from
-what it did, except where another name stands here for its text: there the processes see something else.
+Actions are looked up by name. A mutant's action has the name of the action that it replaces, and is recorded in the
+same way, from its effect, unless another name is listed here for its text: the processes then see something else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ACTIONS: Mapping[str, Record] = {
     for part in (windows, pulls, listeners, offsets, retries, orderly, faults, rebalances)
     for name, record in part.ACTIONS.items()
 }
-"""Action, or text of a mutant → who records it."""
+"""Action, or text of a mutant → the function that records it."""
 
 UNSEEN: Mapping[str, str] = {
     "look": "an observer of the machine looks; it belongs to the proof, not to the system",
@@ -41,4 +41,4 @@ UNSEEN: Mapping[str, str] = {
     "end_pass": "the pass was recorded with what it saw and what it changed",
     "expire_lock": "a lock that is not renewed is found free by the next one who asks",
 }
-"""Action → why nobody could record it. What it changes in tables and offsets is recorded when it shows."""
+"""Action → why nobody could record it. Its effects on tables and offsets are recorded once they show."""

@@ -1,8 +1,8 @@
 """Cluster: what the processes, queues and messages of a machine are called in its traces.
 
 The names of queues sort in the order of the machine's queues, as strategies divide sorted lists (RB-6). With several
-brokers every queue is on a broker of its own name, and broker ``b`` of the machine is all those whose number leaves the
-remainder ``b``: they restart together.
+brokers, every queue is on a broker with its own name, and broker ``b`` of the machine stands for all those whose number
+modulo the number of brokers is ``b``: they restart together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOPIC = "Orders"
 RETRY, DEAD_LETTERS = retry_topic(GROUP), dead_letter_topic(GROUP)
 
 BY_NAME = frozenset(STRATEGIES) - {"AVG", "AVG_BY_CIRCLE"}
-"""Strategies whose answer depends on names, so that the names must be those that the machine supposes."""
+"""Strategies whose answer depends on names, so that the names must be those that the machine assumes."""
 
 
 class Cluster:
@@ -61,7 +61,7 @@ class Cluster:
         return range(self.queues - self.has_retry_queue if count is None else count)
 
     def spelled(self, q: int) -> str:
-        """Queue ``q`` as it stands in lists of queues: broker and id."""
+        """Queue ``q`` as written in lists of queues: broker and id."""
         place = self.place(q)
         return f"{place['broker']}:{place['queue']}"
 
@@ -75,7 +75,7 @@ class Cluster:
         return list(dict.fromkeys(name for b in range(self._brokers) for name in self.brokers_of(b)))
 
     def client(self, c: int) -> str:
-        """Client id that ``c`` starts with; two clients may have the same (EN-7, A1)."""
+        """Client id with which ``c`` starts; two clients may have the same (EN-7, A1)."""
         if self.constants.get("shared_file", 0):
             return "c0"
         if "same_id" in self.constants:

@@ -11,7 +11,7 @@ from .windows import Record, forget_counts, in_table, table
 
 
 def dies(now: Transition) -> None:
-    """The process is gone without a word; whoever watches it from outside knows."""
+    """The process is gone without warning; only an observer outside notices."""
     now.by_client(Kind.CLIENT_CRASH, now.c)
     for q in now.queues:
         if in_table(now.before, now.c, q):
@@ -20,7 +20,7 @@ def dies(now: Transition) -> None:
 
 
 def restart(now: Transition) -> None:
-    """ST-1, EN-7: in clustering with another client id; in broadcasting with the old one, and the file of it."""
+    """ST-1, EN-7: in clustering with another client id; in broadcasting with the old one, and its file."""
     if not broadcasting_group(now.constants):
         now.recorder.renames(now.c)
     now.recorder.starts(now.c)
@@ -28,7 +28,7 @@ def restart(now: Transition) -> None:
 
 
 def begins(now: Transition) -> None:
-    """ST-1: the process runs, and tells what it subscribes."""
+    """ST-1: the process runs, and announces its subscriptions."""
     now.by_client(Kind.CLIENT_START, now.c)
     if broadcasting_group(now.constants):
         now.by_client(Kind.FILE_LOAD, now.c)

@@ -11,7 +11,7 @@ from .windows import Record, in_turn
 
 
 def called(now: Transition) -> None:
-    """CC-6, OR-3: the listener is called with what is in a call after the step, and was not before."""
+    """CC-6, OR-3: the listener is called with the messages that are in a call after the step, but were not before."""
     c, q = now.c, now.q
     batch = [m for m in now.messages if _runs_now(now, m)]
     for m in batch:
@@ -35,7 +35,7 @@ def _runs_now(now: Transition, m: int) -> bool:
 
 
 def task(now: Transition) -> list[int]:
-    """The messages of the task that begins with the one of the action."""
+    """The messages of the task that begins with the message of the action."""
     last = now.m
     while now.before("joined", now.c, now.q, last + 1) and last + 1 in now.messages:
         last += 1
@@ -60,7 +60,7 @@ def returned(
 
 
 def left(now: Transition) -> None:
-    """PQ-2: what left the window of the action's client and queue, with the low-water mark afterwards."""
+    """PQ-2: the messages that left the window of the action's client and queue, with the low-water mark afterwards."""
     c, q = now.c, now.q
     gone = [m for m in now.messages if now.before("stage", c, q, m) and not now.after("stage", c, q, m)]
     for m in gone:
@@ -69,14 +69,14 @@ def left(now: Transition) -> None:
 
 
 def _mark(now: Transition) -> int:
-    """PQ-2: the smallest offset that is left, or the one after the last that was put."""
+    """PQ-2: the smallest offset that is left, or the one after the last message that was put."""
     c, q = now.c, now.q
     behind = now.after("put_end" if now.after.has("put_end", c, q) else "next_offset", c, q)
     return next((m for m in now.messages if now.after("stage", c, q, m)), behind)
 
 
 def task_ends(result: Result) -> Record:
-    """CC-7, CC-10, CC-13: the listener returns; in broadcasting what failed leaves the window as well (CC-11)."""
+    """CC-7, CC-10, CC-13: the listener returns; in broadcasting, failed messages leave the window as well (CC-11)."""
     return in_turn(lambda now: returned(now, result, task(now)), left)
 
 
@@ -89,7 +89,7 @@ def succeed_up_to(now: Transition) -> None:
 
 
 def orphan_returns(result: Result) -> Record:
-    """CC-9: the listener returns to a dropped window, and what it says is thrown away."""
+    """CC-9: the listener returns to a dropped window, and its result is discarded."""
 
     def record(now: Transition) -> None:
         key = now.key(now.q, now.m)
@@ -122,7 +122,7 @@ ACTIONS: dict[str, Record] = {
     "succeed_up_to": succeed_up_to,
     "orphan_listener_fails": orphan_returns(Result.LATER),
     "orphan_succeeds": orphan_returns(Result.OK),
-    "finish_without_update": task_ends(Result.OK),  # CC-13: the in-memory offset comes later
+    "finish_without_update": task_ends(Result.OK),  # CC-13: the in-memory offset follows later
     "expire_unread": expire_unread,
     "ghost_handles": ghost_handles,
 }

@@ -1,6 +1,7 @@
-"""Offsets: what clients send to the store, what arrives late, and what brokers lose and replicas bring back.
+"""Offsets: commits that clients send, commits that arrive late, and offsets that brokers lose and replicas bring
+back.
 
-A commit is recorded when it changes the stored offset, as the broker sees it; one that is lost, or ignored, changes
+A commit is recorded when it changes the stored offset, as the broker sees it; a commit that is lost or ignored changes
 nothing (OF-5, OF-22).
 """
 
@@ -15,12 +16,12 @@ from .windows import Record, leaves, sent, stored, table
 
 
 def held_up(now: Transition) -> None:
-    """OF-5: the message is under way."""
+    """OF-5: the commit is under way."""
     now.recorder.under_way[now.q] = (now.c, Path.PERIODIC)
 
 
 def arrives(now: Transition) -> None:
-    """OF-20: the broker asks neither who sent it nor when."""
+    """OF-20: the broker checks neither who sent it nor when."""
     client, path = now.recorder.under_way.pop(now.q)
     stored(now, client, path)
 
@@ -37,7 +38,7 @@ def flush(now: Transition) -> None:
 
 
 def restarted(now: Transition, brokers: list[str], *, in_order: bool = False) -> None:
-    """A broker ends and starts again, with what it has on disk."""
+    """A broker ends and starts again, with the data on its disk."""
     for broker in brokers:
         now.of_broker(Kind.BROKER_STOP if in_order else Kind.BROKER_CRASH, broker)
         now.of_broker(Kind.BROKER_START, broker)
@@ -59,7 +60,7 @@ def change_role(word: str) -> Record:
 
 
 def lose_tail(now: Transition) -> None:
-    """G2-4: an unclean restart; the next message at that offset is another one."""
+    """G2-4: an unclean restart; the next message at that offset is a different one."""
     restarted(now, [str(now.cluster.place(now.q)["broker"])])
     now.recorder.truncations[now.q, now.after("log_end", now.q)] += 1
 
@@ -98,14 +99,14 @@ def end_correction(now: Transition) -> None:
 
 
 def end_correction_late(now: Transition) -> None:
-    """OF-8: as :func:`end_correction`, and the offset is under way when the queue is gone."""
+    """OF-8: like :func:`end_correction`, but the offset is still under way when the queue is gone."""
     now.by_client(Kind.CORRECT, now.c, now.q, offset=_corrected(now))
     now.recorder.under_way[now.q] = (now.c, Path.CORRECTION)
     table(now, Path.CORRECTION)
 
 
 def _corrected(now: Transition) -> int:
-    """The offset of an end of a correction: the entry in memory where it was set before, else the target itself."""
+    """The offset at the end of a correction: the entry in memory if it was set before, otherwise the target itself."""
     if now.before("target_set", now.c, now.q):
         return now.before("memory", now.c, now.q)
     return now.before("target", now.c, now.q)
@@ -117,7 +118,7 @@ def reset_at_broker(now: Transition) -> None:
 
 
 def order_reset(now: Transition) -> None:
-    """OF-31: the broker tells all clients; it stores nothing itself."""
+    """OF-31: the broker notifies all clients; it stores nothing itself."""
     for q in now.queues:
         now.by_broker(Kind.RESET, q, group=GROUP, offset=int(now.constants.reset_to))
 

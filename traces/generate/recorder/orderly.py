@@ -1,7 +1,8 @@
-"""Orderly consumption: batches under the broker's lock, their results, and what a worker makes of them (OR-3 to OR-11).
+"""Orderly consumption: batches under the broker's lock, their results, and what a worker does with them (OR-3 to
+OR-11).
 
-A client counts the failures of a message in its window (OR-8: ``reconsumeTimes``, in memory only), whether there is a
-maximum or not.
+A client counts the failures of a message in its window (OR-8: ``reconsumeTimes``, in memory only), whether or not there
+is a maximum.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .windows import Record, in_turn, leaves, sent, table, writes
 
 
 def _batch(now: Transition) -> list[int]:
-    """The batch that the worker of the queue has taken last."""
+    """The batch that the worker of the queue took last."""
     return [m for m in _taken(now) if not now.before("kept", now.c, now.q, m)]
 
 
@@ -26,7 +27,7 @@ def _taken(now: Transition) -> list[int]:
 
 
 def returns(result: Result) -> Record:
-    """OR-6: the listener returns; a rollback is about everything that was taken since the last commit (OR-7)."""
+    """OR-6: the listener returns; a rollback concerns everything that was taken since the last commit (OR-7)."""
 
     def record(now: Transition) -> None:
         returned(now, result, _taken(now) if result is Result.ROLLBACK else _batch(now))
@@ -42,7 +43,7 @@ def _at_limit(now: Transition, m: int) -> bool:
 
 
 def put_batch_back(now: Transition) -> None:
-    """OR-8: the batch is consumed again; messages of it at their limit are sent to the retry topic besides."""
+    """OR-8: the batch is consumed again; its messages that are at their limit are also sent to the retry topic."""
     for m in _batch(now):
         if _at_limit(now, m):
             _publish(now, m)
@@ -58,14 +59,14 @@ def publish_batch(now: Transition) -> None:
 
 
 def publishing_fails(now: Transition) -> None:
-    """OR-8: nothing could be sent; the counts go on."""
+    """OR-8: nothing could be sent; the counts continue."""
     for m in _batch(now):
         sends(now, m, Path.FALLBACK, Result.FAILED)
         now.recorder.failed[now.c, now.q, m] += 1
 
 
 def _publish(now: Transition, m: int) -> None:
-    """OR-8, SB-15: a new message, which the broker makes a dead letter, or else one more round."""
+    """OR-8, SB-15: a new message, which the broker turns into a dead letter, or else one more retry."""
     times, key = now.attempt(now.c, now.q, m), now.key(now.q, m)
     sends(now, m, Path.FALLBACK, Result.OK)
     if now.after("goes_round"):
@@ -76,7 +77,7 @@ def _publish(now: Transition, m: int) -> None:
 
 
 def return_to_dropped_window(now: Transition) -> None:
-    """OR-7: what was done is done, and nobody is told."""
+    """OR-7: the work is done, but the result is not recorded."""
     result = Result.OK if now.arguments["success"] else Result.SUSPEND
     for m in now.messages:
         if now.before("orphan", now.c, now.q, m) == Orphan.RUNNING:
@@ -89,7 +90,7 @@ def return_to_dropped_window(now: Transition) -> None:
 
 
 def renew(now: Transition) -> None:
-    """OR-9: a lock request and its answer; a client whose request is refused stops to believe in its lock."""
+    """OR-9: a lock request and its answer; a client whose request is refused stops believing in its lock."""
     granted = now.after("holder", now.q) == now.c + 1
     now.by_client(Kind.LOCK, now.c, now.q, result=Result.OK if granted else Result.FAILED)
     if now.before("locked", now.c, now.q) and not now.after("locked", now.c, now.q):
@@ -97,16 +98,16 @@ def renew(now: Transition) -> None:
 
 
 def recompute_offset(now: Transition) -> None:
-    """PL-11: the offset is asked for once more before the first pull."""
+    """PL-11: the offset is queried once more before the first pull."""
     offset = now.after("next_offset", now.c, now.q)
     now.by_client(Kind.OFFSET_QUERY, now.c, now.q, result=Result.OK, offset=offset, due=now.recorder.time)
 
 
 unlock = writes(Kind.UNLOCK)
-"""OR-1: the entry of the sender is removed, if it is the sender's."""
+"""OR-1: the entry is removed if it belongs to the sender."""
 
 remove = in_turn(sent(Path.REMOVAL), unlock, table)
-"""RB-33: the offset is persisted, then the lock given back."""
+"""RB-33: the offset is persisted, then the lock is given back."""
 
 ACTIONS: dict[str, Record] = {
     "begin_batch": called,

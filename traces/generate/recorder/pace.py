@@ -1,9 +1,10 @@
 """Pace: when the steps of a run happen. Machines have no clock, so the recorder runs one.
 
-A step follows the one before it after a moment that is longer than clocks usually differ, so that the order of a run is
-the order of its trace for certain. Where a rule measures time, the clock goes on as far as the rule needs: to the due
-time of a retry. The brokers of a recorded run have a delay table of their own with short delays. A random run has no
-fairness, and would else stand still for hours while one message waits, which is not what happens in a cluster.
+Each step follows the one before it after a time that is longer than clocks usually differ, so that the order of a run
+is certainly the order of its trace. If a rule measures time, the clock advances as far as the rule needs, for example
+to the due time of a retry. The brokers of a recorded run have a delay table of their own with short delays: a random
+run has no fairness, and would otherwise stand still for hours while one message waits, which does not happen in a
+cluster.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class Pace:
 
     Attributes:
         begin: time of the first event, since 1970 UTC.
-        step: from one step to the next. Where it is not longer than the skew of a check, findings are in doubt.
-        turn: how long a turn of a run that goes round for ever takes, one pass of rebalance (RB-1) for each.
+        step: from one step to the next. If it is not longer than the skew of a check, findings are in doubt.
+        turn: duration of one turn of a run that repeats for ever: one rebalance pass (RB-1).
         delay: delay of level 1, whole seconds; a message of level n waits n times as long.
     """
 
@@ -38,5 +39,5 @@ class Pace:
         return " ".join(f"{level * self.delay // 1_000}s" for level in range(1, count + 1))
 
     def table(self, count: int) -> DelayTable:
-        """The table that :meth:`levels` writes."""
+        """The delay table that :meth:`levels` describes."""
         return DelayTable.parse(self.levels(count))

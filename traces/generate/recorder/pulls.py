@@ -1,7 +1,7 @@
 """Pulls: requests and the broker's answers, as the client gets them (PL-1, PL-19, PL-23, PL-24).
 
-What the broker answered is worked out from its log, not from what the window made of it: a broken client that loses an
-answer has had it all the same.
+The broker's answer is computed from its log, not from its effect on the window: a broken client that loses an answer
+has nevertheless received it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .windows import Record, in_turn, leaves, table
 
 
 def _ask(now: Transition, q: int) -> None:
-    """With ``pulls=whole`` the request goes out in the same step as its answer comes."""
+    """With ``pulls=whole``, the request goes out in the same step in which its answer comes."""
     if now.constants.pulls == "whole":
         now.by_client(Kind.PULL, now.c, q, offset=now.before("next_offset", now.c, q))
 
@@ -38,7 +38,7 @@ def _answer(now: Transition, result: Result, offset: int, next_offset: int, coun
 
 
 def found(now: Transition) -> None:
-    """PL-23 FOUND: a batch from the position on; with expressions the next message that the broker passes, or none."""
+    """PL-23 FOUND: a batch from the position on; with expressions, the next message that passes the broker, or none."""
     offset = now.before("next_offset", now.c, now.q)
     if not filtered(now.constants):
         after = min(offset + int(now.constants.pull_batch), now.end(now.q))
@@ -53,7 +53,7 @@ def found(now: Transition) -> None:
 
 
 def _broker_passes(now: Transition, m: int) -> bool:
-    """FI-1: the broker compares the hash code of the tag with those of the expression it has for the group."""
+    """FI-1: the broker compares the hash code of the tag with those of the expression that it has for the group."""
     if now.cluster.is_retry(now.q):
         return True
     pattern = PATTERNS[str(now.constants.tags)]
@@ -72,7 +72,7 @@ def nothing_new(now: Transition) -> None:
 
 
 def send_pull(now: Transition) -> None:
-    """PL-1: the request goes out; an offset above 0 goes with it (PL-14)."""
+    """PL-1: the request goes out, and carries an offset above 0 (PL-14)."""
     now.by_client(Kind.PULL, now.c, now.q, offset=now.before("next_offset", now.c, now.q))
 
 
@@ -83,7 +83,7 @@ def apply_carried(now: Transition) -> None:
 
 
 def answer_stale(now: Transition) -> None:
-    """PL-24: the answer to a request of a window that is no more."""
+    """PL-24: the answer to a request of a window that no longer exists."""
     offset = now.before("stale", now.c, now.q)
     assert offset != NO_OFFSET
     epoch = now.recorder.old_epoch.get((now.c, now.q))
@@ -105,7 +105,7 @@ def correct_offset(now: Transition) -> None:
 
 
 def _corrected(now: Transition) -> int:
-    """PL-19: what the step has stored; where it has stored nothing new, the nearer end of the queue."""
+    """PL-19: the offset that the step has stored; if it has stored nothing new, the nearer end of the queue."""
     c, q = now.c, now.q
     cell = ("file", 0 if now.constants.shared_file else c, q) if broadcasting(now.constants) else ("committed", q)
     if now.after(*cell) != now.before(*cell):
@@ -114,7 +114,7 @@ def _corrected(now: Transition) -> int:
 
 
 def answer_illegal(now: Transition) -> None:
-    """PL-19: the answer; what follows is left to a task."""
+    """PL-19: the answer; everything after it is left to a task."""
     answered(now, Result.OFFSET_ILLEGAL, now.after("target", now.c, now.q))
     table(now, Path.CORRECTION)
 

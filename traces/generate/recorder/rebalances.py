@@ -1,7 +1,7 @@
 """Rebalances: member lists, routes, heartbeats, and passes with what they saw and what the strategy answered.
 
-RB-4, RB-6, RB-30, ST-3 to ST-8. The members that a pass saw are those it keeps as its view; the retry topic is a topic
-of its own and is divided separately (EN-10).
+RB-4, RB-6, RB-30, ST-3 to ST-8. The members that a pass saw are those that it keeps as its view; the retry topic is a
+topic of its own, and is divided separately (EN-10).
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from .windows import Record, in_turn, leaves, table
 
 
 def listed(now: Transition, b: int) -> None:
-    """EN-1: the member table of broker ``b`` is another one now; an id is in it once for each connection (EN-2)."""
+    """EN-1: the member table of broker ``b`` has changed; an id is in it once for each connection (EN-2)."""
     members = [now.recorder.client_id(c) for c in now.clients if now.after("members", b, c)]
     now.of_broker(Kind.MEMBERS, now.cluster.brokers_of(b)[0], group=GROUP, members=members)
 
 
 def heartbeat(now: Transition) -> None:
-    """ST-4: a heartbeat, to which the broker adds a member; where brokers are not followed it is only told."""
+    """ST-4: a heartbeat, upon which the broker adds a member; if brokers are not followed, only the heartbeat is
+    recorded.
+    """
     now.beats(now.c)
     if "b" in now.arguments:
         listed(now, now.b)
@@ -37,7 +39,7 @@ def members_change(now: Transition) -> None:
 
 
 def restart_broker(now: Transition) -> None:
-    """EN-1, OF-23: the table is soft state."""
+    """EN-1, OF-23: the member table is soft state."""
     restarted(now, now.cluster.brokers_of(now.b))
     listed(now, now.b)
 
@@ -49,7 +51,7 @@ def start(now: Transition) -> None:
 
 
 def unregister(now: Transition) -> None:
-    """ST-8 (3), ST-6 (a): the client leaves the group, at one broker where brokers are followed."""
+    """ST-8 (3), ST-6 (a): the client leaves the group; at one broker, if brokers are followed."""
     now.by_client(Kind.UNREGISTER, now.c)
     if "b" in now.arguments:
         listed(now, now.b)
@@ -62,7 +64,7 @@ def unsubscribe(now: Transition) -> None:
 
 
 def queues_known(now: Transition, count: int) -> list[str]:
-    """The first ``count`` readable queues, as lists of queues spell them."""
+    """The first ``count`` readable queues, as written in lists of queues."""
     readable = [q for q in range(count) if not now.cluster.is_retry(q)]
     return [now.cluster.spelled(q) for q in readable]
 
@@ -101,7 +103,7 @@ def ask_members(now: Transition) -> None:
 
 
 def read_failure_as_no_topic(now: Transition) -> None:
-    """RB-5: what a client that takes an error for an answer believes to see."""
+    """RB-5: what a client that mistakes an error for an answer believes it sees."""
     now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
     drop_queues(now)
 

@@ -1,8 +1,9 @@
-"""Retries: failed messages that are sent back, and what the broker stores, delays, delivers and buries (SB-2 to SB-17).
+"""Retries: failed messages that are sent back, and what the broker stores, delays, delivers and buries (SB-2 to
+SB-17).
 
-A request and its fallback are two events with an answer each (``path``). What the broker stored is read from the copies
-that are there after the step. Where the machine does not follow copies the first stop of a retry is recorded all the
-same, the schedule topic, as the rules have it.
+A request and its fallback are two events, each with an answer (``path``). What the broker stored is read from the
+copies that exist after the step. If the machine does not follow copies, the first stop of a retry, the schedule topic,
+is nevertheless recorded, as the rules require.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from .step import Transition, group_of
 from .windows import Record, in_turn
 
 RESUBMITTED = 5_000
-"""CC-12: what could not be sent back is given to a listener so much later (``submitConsumeRequestLater``), ms."""
+"""CC-12: delay before a message that could not be sent back is given to a listener again
+(``submitConsumeRequestLater``), ms.
+"""
 
 
 def delayed(now: Transition, q: int, key: str, *, attempt: int, level: int, topic: str = RETRY) -> int:
@@ -56,7 +59,7 @@ def sends(now: Transition, m: int, path: Path, result: Result, *, level: int | N
 
 
 def copies(now: Transition) -> None:
-    """SB-14: the copies that this step has stored, each in the schedule topic or, without delay, in its own."""
+    """SB-14: the copies that this step has stored, each in the schedule topic or, without delay, in its own topic."""
     for k in range(int(now.constants.copies)):
         if not now.after("place", k) or now.before("place", k):
             continue
@@ -84,7 +87,7 @@ by_second_fallback = by((Path.REQUEST, Result.FAILED), (Path.FALLBACK, Result.FA
 
 
 def abstract_send_back(now: Transition) -> None:
-    """CC-12: where copies are not followed, the message waits in the schedule topic, and that is all there is."""
+    """CC-12: if copies are not followed, the message waits in the schedule topic, and nothing more is recorded."""
     level = int(now.constants.listener_level)
     sends(now, now.m, Path.REQUEST, Result.OK)
     waits = int(stored_level(retry_level(0, level), int(now.constants.levels)))
@@ -108,7 +111,7 @@ def from_dropped_window(now: Transition) -> None:
 
 
 def clean_expired(now: Transition) -> None:
-    """PQ-9: sent back at level 3 for its time, and removed; its listener runs on."""
+    """PQ-9: sent back at level 3 because of its time, and removed; its listener continues to run."""
     key = now.key(now.q, now.m)
     now.by_client(Kind.EXPIRE, now.c, now.q, offset=now.m, key=key, attempt=now.attempt(now.c, now.q, now.m))
     sends(now, now.m, Path.EXPIRED, Result.OK, level=EXPIRY_LEVEL)
@@ -117,12 +120,12 @@ def clean_expired(now: Transition) -> None:
 
 
 def overdue_succeeds(now: Transition) -> None:
-    """G3-7: the late result of a message that was sent back for its time."""
+    """G3-7: the late result of a message that was sent back because of its time."""
     returned(now, Result.OK, [now.m])
 
 
 def overdue_fails(now: Transition) -> None:
-    """PQ-13: the late failure counts for nothing, unless the client sends the message back a second time."""
+    """PQ-13: the late failure is ignored, unless the client sends the message back a second time."""
     returned(now, Result.LATER, [now.m])
     if any(now.after("place", k) and not now.before("place", k) for k in range(int(now.constants.copies))):
         sends(now, now.m, Path.REQUEST, Result.OK)
@@ -160,10 +163,10 @@ ACTIONS: dict[str, Record] = {
     "clean_expired": clean_expired,
     "overdue_succeeds": overdue_succeeds,
     "overdue_fails": overdue_fails,
-    "ripen": lambda now: now.wait_until(now.recorder.due[now.k]),  # DL-3: time passes until the copy is due
+    "ripen": lambda now: now.wait_until(now.recorder.due[now.k]),  # DL-3: time advances until the copy is due
     "deliver": deliver,
     "deliver_early": deliver,
-    # DL-6, G3-9: the put happened, and the broker takes it for failed.
+    # DL-6, G3-9: the put happened, but the broker takes it for failed.
     "deliver_unsure": partial(deliver, result=Result.FAILED),
 }
 """Actions of this file, by name."""

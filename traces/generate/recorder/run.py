@@ -1,7 +1,7 @@
 """Runs of machines as traces: one pass over the states, step by step.
 
-A run that goes round for ever is unrolled: each turn takes as long as one pass of rebalance (RB-1), with heartbeats of
-those who live, so that what never happens is missed for long enough to be noticed.
+A run that repeats for ever is unrolled: each turn takes as long as one rebalance pass (RB-1), with heartbeats of the
+live clients, so that whatever never happens is missing for long enough to be noticed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .truth import Truth
 from .windows import in_memory, table
 
 TURNS = 12
-"""So often a run that goes round for ever is unrolled: four minutes, at one pass of rebalance a turn."""
+"""Number of turns for which a run that repeats for ever is unrolled: four minutes, with one rebalance pass per turn."""
 
 
 class Run(Protocol):
@@ -37,8 +37,8 @@ class Run(Protocol):
         lowered: the configuration it belongs to.
         states: the states passed, the initial one first.
         steps: number of the instance taken between two states.
-        loop: where a run that never ends goes round: place in ``states`` that the last state is equal to, or the place
-            of the last state itself if nothing happens any more; None for other runs.
+        loop: for a run that never ends: the position in ``states`` of the state that equals the last one, or the last
+            position itself if nothing happens any more; None for other runs.
     """
 
     @property
@@ -58,7 +58,7 @@ class Recording:
     Attributes:
         header: of the trace.
         events: of the trace, in their order: dictionaries with the names of the fields of the schema.
-        truth: what the machine knows of the run.
+        truth: what the machine knows about the run.
     """
 
     header: Header
@@ -72,10 +72,10 @@ def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Rec
     Args:
         run: of one of the machines ``consumption``, ``everything``, ``assignment``, or of a mutant of it.
         pace: how time passes.
-        turns: how often a run that goes round for ever is unrolled.
+        turns: how often a run that repeats for ever is unrolled.
 
     Raises:
-        TraceError: an action of another machine, which nobody here knows how to record.
+        TraceError: an action of another machine, for which there is no function here that records it.
     """
     name = run.lowered.configuration.machine.name
     if "consumers" not in run.lowered.configuration.constants:
@@ -96,7 +96,7 @@ def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Rec
 
 
 def header_of(lowered: Lowered, pace: Pace) -> Header:
-    """What the trace of a run of ``lowered`` says of itself."""
+    """The header of the trace of a run of ``lowered``."""
     k = lowered.configuration.constants
     return Header(
         source=f"a run of the machine {lowered.configuration.machine.name}",
@@ -111,7 +111,7 @@ def header_of(lowered: Lowered, pace: Pace) -> Header:
 def evidence_of(k: Constants) -> frozenset[Kind]:
     """The kinds that are recorded in this configuration whenever they happen.
 
-    A pull that flow control does not send is nothing that happens in a machine.
+    A pull that flow control suppresses is not an action of a machine.
     """
     kinds = set(_PROCESSES)
     if "members" in k or "running" in k:
@@ -148,7 +148,7 @@ _BY_BROKER = frozenset({Kind.OFFSET_QUERY, Kind.DELAY_STORE})
 
 
 def _begin(recorder: Recorder, run: Run) -> None:
-    """What was before the first step: messages that are stored, processes that run, queues that are divided."""
+    """The events before the first step: messages are stored, processes run, queues are divided."""
     nothing, initial = View({}, ()), recorder.view(tuple(run.states[0]))
     now = Transition(recorder, nothing, initial, {})
     if "messages" in recorder.constants:

@@ -1,8 +1,8 @@
 """Transition: one step of a run, as the recorders at all processes see it.
 
-A :class:`Recorder` keeps what recorders count and the machine does not: incarnations of clients, windows, second lives
-of offsets, commits that are under way. A :class:`Transition` is the state before and after a step, the parameters of
-its action, and the means to write events.
+A :class:`Recorder` keeps what recorders count and the machine does not: incarnations of clients, windows, offsets that
+are used a second time, commits that are under way. A :class:`Transition` is the state before and after a step, the
+parameters of its action, and the means to write events.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Recorder:
 
     Attributes:
         time: the time now, ms since 1970 UTC.
-        events: what was written so far.
-        due: of each retry copy, when it is due.
-        under_way: of each queue, who sent the commit that is held up, and on which way.
-        failed: of each (client, queue, message), how often it failed in its present window: the client's own count.
-        resubmitted: of each (client, queue, message) that could not be sent back, when it is to come again, ms.
-        truncations: how often the messages from an offset on were lost and others came instead, by (queue, offset).
-        dead_letters: how many dead letters there are.
+        events: the events written so far.
+        due: for each retry copy, when it is due.
+        under_way: for each queue, who sent the delayed commit, and on which path.
+        failed: for each (client, queue, message), how often it failed in its present window: the client's own count.
+        resubmitted: for each (client, queue, message) that could not be sent back, when it is to come again, ms.
+        truncations: how often the messages from an offset on were lost and replaced by others, by (queue, offset).
+        dead_letters: number of dead letters.
     """
 
     def __init__(self, lowered: Lowered, pace: Pace) -> None:
@@ -85,7 +85,7 @@ class Recorder:
         self.renews_subscription(c)
 
     def renames(self, c: int) -> None:
-        """The next process in the place of ``c`` has an address, and so a client id, that nobody had before."""
+        """The next process in the place of ``c`` has an address, and therefore a client id, that nobody had before."""
         self._ids[c] = f"{self._ids[c]}+"
 
     def renews_subscription(self, c: int) -> None:
@@ -93,15 +93,15 @@ class Recorder:
         self._versions[c] = self.time
 
     def client_id(self, c: int) -> str:
-        """The client id of ``c`` now."""
+        """The current client id of ``c``."""
         return self._ids[c]
 
     def who(self, c: int) -> Event:
-        """The process of ``c`` now, as fields of an event."""
+        """The current process of ``c``, as fields of an event."""
         return {"client": self._ids[c], "incarnation": self._incarnations.get(c, 0)}
 
     def subscriptions(self, c: int, *, subscribed: bool, expression: str) -> list[str]:
-        """What a heartbeat of ``c`` says; of the retry topic only where the machine has its queue."""
+        """The content of a heartbeat of ``c``; it includes the retry topic only if the machine has its queue."""
         version = self._versions.get(c, self.pace.begin)
         topic = [f"{self.cluster.topic}={expression}@{version}"] if subscribed else []
         retry = [f"{RETRY}=*@{version}"] if self.cluster.has_retry_queue else []
@@ -153,28 +153,28 @@ class Transition:
         return range(int(self.constants.get("messages", 0)))
 
     def by_client(self, kind: Kind, c: int, q: int | None = None, **fields: Any) -> None:
-        """Client ``c`` writes an event, of queue ``q`` if it is given."""
+        """Client ``c`` writes an event, about queue ``q`` if it is given."""
         at: Event = {} if q is None else {**self.cluster.place(q), "epoch": self.recorder.epochs[c, q] or None}
         self.recorder.write(kind, {**self.recorder.who(c), "group": GROUP, **at, **fields})
 
     def from_dropped(self, kind: Kind, c: int, q: int, **fields: Any) -> None:
-        """As :meth:`by_client`, about the window over ``q`` that was dropped last."""
+        """Like :meth:`by_client`, about the window over ``q`` that was dropped last."""
         self.by_client(kind, c, q, epoch=self.recorder.old_epoch.get((c, q)), **fields)
 
     def by_broker(self, kind: Kind, q: int, **fields: Any) -> None:
-        """The broker of queue ``q`` writes an event of that queue."""
+        """The broker of queue ``q`` writes an event about that queue."""
         self.recorder.write(kind, {**self.cluster.place(q), **fields})
 
     def of_broker(self, kind: Kind, broker: str, **fields: Any) -> None:
-        """A broker writes an event of itself."""
+        """A broker writes an event about itself."""
         self.recorder.write(kind, {"broker": broker, **fields})
 
     def wait_until(self, time: int) -> None:
-        """Time passes until ``time``."""
+        """Time advances to ``time``."""
         self.recorder.time = max(self.recorder.time, time)
 
     def key(self, q: int, m: int) -> str:
-        """The unique key of the message at ``m`` of ``q``: of a retry that of the message it stems from."""
+        """The unique key of the message at ``m`` of ``q``; for a retry, that of the original message."""
         if self.cluster.is_retry(q):
             return self.root(self.after("content", m))
         return self.recorder.key(q, m)
@@ -201,13 +201,13 @@ class Transition:
         return self.before("log_start", q)
 
     def beats(self, c: int) -> None:
-        """ST-4: ``c`` tells what it subscribes."""
+        """ST-4: ``c`` announces its subscriptions."""
         subscribed = bool(self.after("subscribed", c, default=not self._never_subscribed(c)))
         told = self.recorder.subscriptions(c, subscribed=subscribed, expression=self.expression(c))
         self.by_client(Kind.HEARTBEAT, c, subscriptions=told)
 
     def expression(self, c: int) -> str:
-        """The expression ``c`` was started with."""
+        """The expression with which ``c`` was started."""
         k = self.constants
         last = c == self.cluster.clients - 1 and k.get("other_expression", "same") != "same"
         name = "next_expression" if self.after("upgraded", c) else "other_expression" if last else "expression"
@@ -223,7 +223,7 @@ def broadcasting_group(k: Constants) -> bool:
 
 
 def group_of(k: Constants) -> Group:
-    """What a header says of the group. Where the machine does not follow retries nobody has configured their number."""
+    """What a header states about the group. If the machine does not follow retries, no maximum is configured."""
     followed = bool(k.get("copies", 0)) or (k.get("listener") == "orderly" and k.give_up == "attempts")
     return Group(
         mode=str(k.get("mode", "clustering")),

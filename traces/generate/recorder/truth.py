@@ -1,7 +1,7 @@
-"""Truth: what the machine itself knows of a run that is recorded, to hold the findings of monitors against.
+"""Truth: what the machine itself knows about a recorded run, to be compared with the findings of monitors.
 
-It is read from the history variables (``model.history``), so it is there only where the constants ask for them:
-``causes`` for messages that came again, ``watch_offsets`` for offsets that went back.
+It is read from the history variables (``model.history``), so it exists only if the constants switch them on: ``causes``
+for messages that came again, ``watch_offsets`` for offsets that went back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Repeat:
         time: of the delivery, ms.
         queue: number of the queue in the machine.
         offset: of the message.
-        causes: why it may have come again, everything that was noted since it came before; empty if there is nothing.
+        causes: why it may have come again: all causes recorded since its last delivery; empty if there are none.
     """
 
     time: int
@@ -51,14 +51,14 @@ class Decrease:
 
 @dataclass
 class Truth:
-    """What became known so far, in the order in which it happened."""
+    """The facts known so far, in the order in which they happened."""
 
     repeats: list[Repeat] = field(default_factory=list)
     decreases: list[Decrease] = field(default_factory=list)
     _noted: dict[tuple[int, int], set[Cause]] = field(default_factory=dict)
 
     def note(self, now: Transition) -> None:
-        """One more step."""
+        """Take one more step into account."""
         if now.before.has("delivered", 0, 0):
             self._deliveries(now)
             self._causes(now)
@@ -77,7 +77,7 @@ class Truth:
                         self.repeats.append(Repeat(time=time, queue=q, offset=m, causes=frozenset(noted)))
 
     def _causes(self, now: Transition) -> None:
-        """What was noted in this step, and whether a queue has two owners after it."""
+        """What was recorded in this step, and whether a queue has two owners after it."""
         for q in now.queues:
             shared = sum(in_table(now.after, c, q) for c in now.clients) > 1
             for m in now.messages:

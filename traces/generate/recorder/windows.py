@@ -1,6 +1,6 @@
-"""Windows: queues that enter and leave the table of a client, with the offsets that are asked for and stored then.
+"""Windows: queues that enter and leave the table of a client, with the offsets that are then queried and stored.
 
-Whatever the action, what is recorded comes from the table before and after it, so that a step of a broken machine is
+Whatever the action, the events are derived from the table before and after it, so that a step of a broken machine is
 recorded as it happened. RB-30, RB-32, RB-40.
 """
 
@@ -21,7 +21,7 @@ Record = Callable[[Transition], None]
 """Writes the events of a step."""
 
 _PARTS = ("owns", "dropped", "zombie", "leftover")
-"""A queue is in the table if one of these is true of it: in use, or dropped and not removed yet."""
+"""A queue is in the table if one of these is true: in use, or dropped and not removed yet."""
 
 
 def in_table(view: View, c: int, q: int) -> bool:
@@ -30,9 +30,9 @@ def in_table(view: View, c: int, q: int) -> bool:
 
 
 def table(now: Transition, path: Path = Path.REMOVAL, *, asks: bool = True) -> None:
-    """Queues that were dropped, for the reason ``path``, those that left the tables, and those that entered them.
+    """Queues that were dropped (for the reason ``path``), those that left the tables, and those that entered them.
 
-    With ``asks`` the client was told just before where to start.
+    With ``asks``, the client was told just before where to start.
     """
     windows = [(c, q) for c in now.clients for q in now.queues]
     for c, q in windows:
@@ -48,7 +48,7 @@ def table(now: Transition, path: Path = Path.REMOVAL, *, asks: bool = True) -> N
 
 
 def _is_removed(now: Transition, c: int, q: int) -> None:
-    """What a worker has not acted upon yet is not acted upon any more, and counts in memory are gone."""
+    """A result on which a worker has not acted will not be acted on any more, and counts in memory are gone."""
     if now.before("result", c, q) != Returned.NONE:
         for m in now.messages:
             if now.before("stage", c, q, m) == Stage.RUNNING and not now.before("kept", c, q, m):
@@ -75,13 +75,13 @@ def _begins(now: Transition, c: int, q: int, asks: bool) -> None:
 
 
 def forget_counts(now: Transition, c: int, q: int) -> None:
-    """What the client counted of the messages in its window over ``q`` is gone."""
+    """The client's counts for the messages in its window over ``q`` are gone."""
     for m in now.messages:
         del now.recorder.failed[c, q, m]
 
 
 def stored(now: Transition, c: int, path: Path) -> None:
-    """The offsets that changed in the store, sent by ``c`` on the way ``path``; in broadcasting those of its file."""
+    """The offsets that changed in the store, sent by ``c`` on the path ``path``; in broadcasting those of its file."""
     if broadcasting(now.constants):
         at = 0 if now.constants.shared_file else c
         for q in now.queues:
@@ -94,7 +94,7 @@ def stored(now: Transition, c: int, path: Path) -> None:
 
 
 def leaves(path: Path, commit: Path | None = None) -> Record:
-    """A step in which a client drops queues for the reason ``path``, its last commit on the way ``commit``."""
+    """A step in which a client drops queues for the reason ``path``, with its last commit on the path ``commit``."""
 
     def record(now: Transition) -> None:
         if now.after.has("memory", 0, 0):
@@ -105,7 +105,7 @@ def leaves(path: Path, commit: Path | None = None) -> Record:
 
 
 def sent(path: Path) -> Record:
-    """The offsets that changed in the store were sent by the action's client, on the way ``path``."""
+    """The offsets that changed in the store were sent by the action's client, on the path ``path``."""
     return lambda now: stored(now, now.c, path)
 
 
@@ -125,7 +125,7 @@ def in_turn(*records: Record) -> Record:
 
 
 def in_memory(now: Transition) -> None:
-    """OF-1: the in-memory offsets that changed, of windows that did not begin in this step."""
+    """OF-1: the in-memory offsets that changed, in windows that did not begin in this step."""
     for c in now.clients:
         for q in now.queues:
             offset = now.after("memory", c, q, default=NO_OFFSET)
@@ -143,20 +143,20 @@ def find_no_offset(now: Transition) -> None:
 
 
 def drop_expired(now: Transition) -> None:
-    """PQ-11: nobody has pulled the queue for so long."""
+    """PQ-11: nobody has pulled the queue for that long."""
     now.wait_until(now.recorder.time + IDLE_LIMIT)
     leaves(Path.EXPIRED)(now)
 
 
 def drop_delaying_commit(now: Transition) -> None:
-    """OF-8: the last commit is under way when the queue leaves."""
+    """OF-8: the last commit is still under way when the queue leaves."""
     now.recorder.under_way[now.q] = (now.c, Path.REMOVAL)
     table(now)
 
 
 ACTIONS: dict[str, Record] = {
     "take": table,  # RB-30.3, RB-40: the queue enters the table
-    "take_where_chosen": partial(table, asks=False),  # RB-40: that nothing is stored was asked before
+    "take_where_chosen": partial(table, asks=False),  # RB-40: that nothing is stored was recorded by an earlier query
     # RB-40: the queue is left out of this pass.
     "query_fails": in_turn(writes(Kind.OFFSET_QUERY, result=Result.ERROR), partial(table, asks=False)),
     "find_no_offset": find_no_offset,

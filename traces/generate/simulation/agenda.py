@@ -1,8 +1,8 @@
-"""The agenda: what happens next, a heap of events that are still to come.
+"""The agenda: a heap of events that are still to come.
 
-How many there are, and the last serial number, stand in ``world.all``.
+Their number, and the last serial number, are in ``world.all``.
 
-Events of the same ms come in the order in which they were put there, so a run is the same whenever its seed is.
+Events of the same ms come in the order in which they were put there, so the same seed always gives the same run.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ EVENT = columns("""
 
 
 def new_agenda(room: int) -> Any:
-    """An empty agenda with room for so many events."""
+    """An empty agenda with room for that many events."""
     agenda = np.zeros(room, EVENT)
     agenda["free"] = np.arange(room)
     return agenda
 
 
 def larger(agenda: Any) -> Any:
-    """The same agenda with twice the room."""
+    """The same agenda with twice the capacity."""
     grown = new_agenda(2 * len(agenda))
     grown[: len(agenda)] = agenda
     return grown
@@ -42,7 +42,7 @@ def larger(agenda: Any) -> Any:
 
 @heavy
 def put(world: Any, time: int, what: int, one: int, two: int, three: int) -> None:
-    """Let ``what`` happen at ``time`` with three numbers of its own."""
+    """Schedule the event ``what`` at ``time``, with three numbers of its own."""
     a = world.all[0]
     agenda = world.agenda
     size = a.events
@@ -74,7 +74,7 @@ def next_time(world: Any) -> int:
 
 @part
 def take(world: Any) -> int:
-    """Remove the next event; its place, which is valid until the next :func:`put`."""
+    """Remove the next event; returns its place, which is valid until the next :func:`put`."""
     a = world.all[0]
     agenda = world.agenda
     first = agenda[0].place

@@ -16,7 +16,7 @@ from .rows import C
 from .world import COPIED, DIED, DUE, PRODUCE, REPLY, VIOLATION, add, below, chance, first_origin, note, strikes
 
 POLL = 100
-"""DL-5: how often a broker looks at the head of a level, ms."""
+"""DL-5: how often a broker checks the head of a level, ms."""
 GRACE = 90_000
 
 
@@ -52,7 +52,7 @@ def produce(world: Any, queue: int) -> None:
 
 @part
 def wake(world: Any, queue: int) -> None:
-    """PL-22: pulls that are parked at a queue are answered."""
+    """PL-22: pulls that are held at a queue are answered."""
     q = world.queues[queue]
     w = q.parked
     q.parked = -1
@@ -68,7 +68,8 @@ def wake(world: Any, queue: int) -> None:
 def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead: bool, cause: int) -> None:
     """SB-14, SB-15: a broker stores the copy of a failed message: as a dead letter, or to wait at a level.
 
-    ``attempt`` is the count of the copy; ``cause``: why the message may have another copy of that count, 0 without.
+    ``attempt`` is the count of the copy; ``cause``: why the message may have another copy with that count, 0 if there
+    is no reason.
     """
     a = world.all[0]
     late = False
@@ -110,7 +111,8 @@ def send_on(world: Any, broker: int, origin: int, attempt: int, level: int, dead
     world.rows[C.due, i] = copy.due
     if late:
         world.rows[C.topic, i] = world.rows[C.topic, i] + 1
-    # DL-5: the head of a level is looked at every 100 ms, so all of one level come in the order of their due times.
+    # DL-5: the head of a level is checked every 100 ms, so all messages of one level come in the order of their due
+    # times.
     when = (copy.due + POLL - 1) // POLL * POLL
     if strikes(world, Bug.H1):
         a.copies -= 1
@@ -136,7 +138,7 @@ def _bury(world: Any, broker: int, origin: int, attempt: int) -> None:
 
 @part
 def come_due(world: Any, c: int) -> None:
-    """DL-6: a waiting copy moves to its retry queue, as soon as the broker is there to do it."""
+    """DL-6: a waiting copy moves to its retry queue, as soon as the broker is running."""
     a = world.all[0]
     copy = world.copies[c]
     broker = copy.broker
@@ -186,7 +188,7 @@ def _move(world: Any, broker: int, origin: int, attempt: int, level: int, cause:
 
 @heavy
 def replay(world: Any, broker: int, since: int) -> None:
-    """DL-4: the position of a level as last saved is older than ``since``: what was delivered after it comes again."""
+    """DL-4: the saved position of a level is older than ``since``: what was delivered after it comes again."""
     size = world.brokers[broker].recent
     room = world.recent.shape[1]
     for n in range(max(0, size - room), size):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Claim(enum.StrEnum):
-    """The claims that are broken here, by id. In compiled functions, and in facts, each is its place."""
+    """The claims that are broken here, by id. Compiled functions and facts use the position of a claim."""
 
     DUPLICATE = "every-duplicate-has-a-cause"
     BACK = "offset-never-back-without-cause"
@@ -46,7 +46,7 @@ Bug = enum.IntEnum(
     "NONE B7 B8 B9 C2 C3 D1 D2 D3 D4 D7 E6 F4 H1 H2 H7 B4 A1 A2 A3 A5 A6 A8 A9 A10 B1 B2 B3 D8 E3 G1 G4",
     start=0,
 )
-"""Known bugs. B4 and those before it strike inside the run, later ones from outside, see ``intruder``."""
+"""Known bugs. Those up to B4 strike inside the run, later ones from outside; see ``intruder``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,9 @@ class Mutant:
     """One known bug.
 
     Attributes:
-        id: its entry in the zoo of known bugs.
+        id: its entry in the list of known bugs.
         code: its number.
-        name: what it is called.
+        name: its name.
         what: what the simulated cluster does wrong, at each of its places.
         breaks: ids of the claims that each place breaks.
         kinds: kinds of groups that can have it.

@@ -1,4 +1,4 @@
-"""Cluster: the processes of a group, how they share the queues, and the world they work on."""
+"""The cluster: the processes of a group, how they share the queues, and the world on which they act."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Cluster(Tables):
     """A group at work.
 
     Attributes:
-        route: queues of each topic that clients know of, sorted.
-        members: processes that the brokers know of, in the order in which they came.
+        route: queues of each topic that clients know, sorted.
+        members: processes that the brokers know, in the order in which they came.
         subscribed: topics of each process.
-        owners: when which queue was owned: (cell, process, since, until), as far as it is over.
+        owners: when which queue was owned: (cell, process, since, until), for ownerships that have ended.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -57,10 +57,10 @@ class Cluster(Tables):
         self.owners: list[tuple[int, int, int, int]] = []
         self.locks: dict[int, tuple[int, int]] = {}
         self.closing = False
-        # What mutants do to a rebalance: an old view, another answer, topics left out, queues not taken.
+        # What mutants change in a rebalance: an old view, another answer, topics left out, queues not taken.
         self.frozen: dict[int, list[str]] = {}
         self.blocked: set[tuple[int, int]] = set()
-        # Queues that processes give up while a listener runs, which holds up their next pass (RB-33).
+        # Queues that processes give up while a listener runs, which delays their next pass (RB-33).
         self._leaving: set[tuple[int, int]] = set()
         self.first_topic_only: set[int] = set()
         self.wrong_answer: Callable[[int, str, list[MessageQueue]], list[MessageQueue]] | None = None
@@ -72,7 +72,7 @@ class Cluster(Tables):
     # Processes.
 
     def start(self, client: int, *, topics: Sequence[str] | None = None, expression: str = "") -> int:
-        """ST-1: a process with a client id starts and joins the group; its number."""
+        """ST-1: a process with a client id starts and joins the group; returns its number."""
         process = self._processes
         self._processes += 1
         if process == len(self.world.processes):
@@ -83,7 +83,7 @@ class Cluster(Tables):
         self.owned[process] = {}
         retry = [] if self.plan.group_kind == BROADCASTING else [RETRY_PREFIX + GROUP]
         self.subscribed[process] = [*(self.own_topics if topics is None else topics), *retry]
-        # FI-1: what nobody asks for is filtered by an expression.
+        # FI-1: messages that nobody asks for are filtered by an expression.
         self.expressions[process] = expression or ("paid" if self.plan.filtered_rate else "*")
         self.row(Kind.CLIENT_START, process=process, grouped=False)
         self._heartbeat(process)
@@ -98,7 +98,9 @@ class Cluster(Tables):
         return process
 
     def stop(self, process: int) -> None:
-        """ST-8: an orderly shutdown, which waits for no listener call (C4); nothing for one that has gone before."""
+        """ST-8: an orderly shutdown, which waits for no listener call (C4); does nothing if the process is already
+        gone.
+        """
         if process not in self.members:
             return
         windows = list(self.owned[process].items())
@@ -141,7 +143,7 @@ class Cluster(Tables):
         self.after(HEARTBEAT_PERIOD, lambda: self._heartbeat(process))
 
     def _membership(self, changed: int) -> None:
-        """ST-4, ST-7: the brokers tell the others, and now and then they do not hear it."""
+        """ST-4, ST-7: the brokers notify the other clients, which occasionally miss the notification."""
         names = self.names()
         for broker in range(self.plan.brokers):
             self.row(Kind.MEMBERS, broker=broker, members=names)
@@ -198,7 +200,9 @@ class Cluster(Tables):
         return min(waits, default=REBALANCE_PERIOD)
 
     def assign(self, process: int, queue: int) -> int:
-        """RB-30 step 3: a process takes a queue; when it tries again, if it could not, else the usual period."""
+        """RB-30 step 3: a process takes a queue. Returns when to try again: sooner if it could not, otherwise after the
+        usual period.
+        """
         if (process, queue) in self.blocked or (-1, queue) in self.blocked:
             return REBALANCE_PERIOD
         place = self.world.queues[queue]
@@ -219,7 +223,7 @@ class Cluster(Tables):
             self.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.MISSING)
             start, memory = int(place["end"]) if broadcasting else 0, -1
         else:
-            # OF-21: of a young queue, whose first message is still in memory, the broker says 0.
+            # OF-21: for a young queue, whose first message is still in memory, the broker answers 0.
             start = memory = max(stored, 0)
             self.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.OK, offset=start)
         self.row(Kind.ASSIGN, process=process, queue=queue, offset=start)
@@ -249,14 +253,14 @@ class Cluster(Tables):
         self.row(Kind.REVOKE, process=process, queue=queue, path=path)
 
     def give_up_now(self, process: int, queue: int, w: int) -> None:
-        """E3: as :meth:`revoke` of an orderly group, without waiting for a call that runs."""
+        """E3: like :meth:`revoke` of an orderly group, but without waiting for a running call."""
         commit(self.world, w, _PATH[Path.REMOVAL])
         self.close(process, queue, w, Cause.REBALANCE)
         self._unlock(process, queue)
         self.row(Kind.REVOKE, process=process, queue=queue, path=Path.REMOVAL)
 
     def close(self, process: int, queue: int, w: int, cause: Cause) -> None:
-        """A window ends; what it leaves unfinished is repeated for ``cause``."""
+        """A window ends; messages that it leaves unfinished are repeated for ``cause``."""
         window = self.world.windows[w]
         window["stage"] = CLOSED
         window["how"] = cause

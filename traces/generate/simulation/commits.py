@@ -19,12 +19,12 @@ OLDER = 20
 """How much older an offset of another replica is (B4)."""
 
 IN_FLIGHT = 4_000
-"""Longer than a commit can be under way, so that an older one that arrives late explains nothing (B4), ms."""
+"""Longer than a commit can be under way, so that a late commit cannot explain an older offset (B4), ms."""
 
 
 @heavy
 def commit(world: Any, w: int, path: Path | int) -> None:
-    """The offset in memory of a window is stored, unless the broker is down (OF-20: whatever was stored before)."""
+    """The in-memory offset of a window is stored, unless the broker is down (OF-20: whatever was stored before)."""
     a = world.all[0]
     win = world.windows[w]
     cell = world.cells[win.cell]

@@ -1,4 +1,4 @@
-"""The world of a simulated cluster before anything happens in it, with the rules of the model that it goes by."""
+"""The world of a simulated cluster before anything happens in it, with the rules of the model that apply to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .world import (
 )
 
 PRODUCING_FROM = 3_000
-"""When the first messages are produced at the earliest, ms."""
+"""Earliest time at which the first messages are produced, ms."""
 
 
 def first_world(
@@ -49,8 +49,8 @@ def first_world(
 ) -> World:
     """The tables of a world, with the first steps of producers and brokers on its agenda.
 
-    Queues that are produced to come first; ``margin``: rows that one event may make; ``rng`` decides when the first
-    message of each queue comes.
+    Queues to which messages are produced come first; ``margin``: rows that one event may make; ``rng`` decides when the
+    first message of each queue comes.
     """
     a = _settings(plan)
     producing, broadcasting = plan.topics * plan.queues, plan.group_kind == BROADCASTING
@@ -86,15 +86,15 @@ def first_world(
 
 
 def _settings(plan: Plan) -> Any:
-    """What concerns all: the single row of ALL."""
+    """Settings that concern everything: the single row of ALL."""
     a = np.zeros(1, ALL)
     producing = plan.topics * plan.queues
     orderly, broadcasting = plan.group_kind == ORDERLY, plan.group_kind == BROADCASTING
     rate = plan.messages / plan.producing
-    # So that few messages reach several queues, and the first of them in time.
+    # So that few messages reach several queues, and the first of them early enough.
     burst = min(31, max(1, 2 * plan.messages // producing))
     lanes = 1 if orderly else 4
-    # A call takes so long that all listeners together are busy less than half of the time.
+    # A call takes so long that all listeners together are busy for less than half of the time.
     calls = rate * (plan.consumers if broadcasting else 1)
     busy = min(producing, plan.consumers * 20) * lanes * (plan.consumers if broadcasting else 1)
     a["gap"] = min((burst + 1) / 2 * producing / rate, plan.producing)
@@ -116,7 +116,7 @@ def _settings(plan: Plan) -> Any:
 
 
 def _rules(plan: Plan, maximum: int) -> Any:
-    """The rules of the model for every count that can occur."""
+    """The results of the model's rules for every count that can occur."""
     table = DelayTable.parse(plan.delays)
     most = maximum if maximum >= 0 else 1 << 30
     rules = np.zeros(max(maximum + 8, table.levels + 1), RULE)

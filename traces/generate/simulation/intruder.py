@@ -1,6 +1,6 @@
 """Intruder: known bugs that strike from outside the loop, each at chosen moments of an otherwise correct run.
 
-Those that strike inside it stand where they do: see the uses of ``strikes`` in ``window`` and ``broker``.
+Those that strike inside it are implemented where they act: see the uses of ``strikes`` in ``window`` and ``broker``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .world import JUMPED, PRODUCE, VIOLATION
 
 TWO_ROUNDS = 2 * REBALANCE_PERIOD
 EPISODE = 100_000
-"""How long a mutant that lasts does so, ms: more than two rounds, less than what counts as standing still."""
+"""Duration of a mutant's effect, if it lasts, ms: more than two rounds, but less than a standstill."""
 
 FLAPS = 6
 REPEATS = 4
@@ -33,7 +33,7 @@ BEGIN, END = 0.2, 0.7
 
 
 def schedule(cluster: Cluster) -> None:
-    """Let the mutant of the plan, if it has one, strike when its time comes."""
+    """Let the mutant of the plan, if there is one, strike at its times."""
     plan = cluster.plan
     if not plan.mutant:
         return
@@ -41,7 +41,7 @@ def schedule(cluster: Cluster) -> None:
     a = cluster.world.all[0]
     a["mutant"] = code
     if code == Bug.D7:
-        # A message that its client has tried again on its own has had the count that the unseen retry would have.
+        # A message that its client retried on its own already had the count that the unseen retry would have.
         a["refusal_rate"] = 0
     if code <= Bug.B4:
         a["strikes_left"] = plan.mutant_places
@@ -64,7 +64,7 @@ def schedule(cluster: Cluster) -> None:
 
 
 def judge_owners(cluster: Cluster) -> None:
-    """Note which queues had two owners, or none, for longer than two rounds; for when all processes are gone."""
+    """Record which queues had two owners, or none, for longer than two rounds; called when all processes are gone."""
     if cluster.plan.group_kind == BROADCASTING:
         return
     by_queue: dict[int, list[tuple[int, int, int]]] = {}
@@ -77,7 +77,7 @@ def judge_owners(cluster: Cluster) -> None:
         spans.sort()
         owned_until = spans[0][0]
         for n, (since, until, process) in enumerate(spans):
-            # A dead client's lock outlives it by up to a minute; an orderly group has to wait for it.
+            # A dead client's lock outlives it by up to a minute, for which an orderly group has to wait.
             if since - owned_until > TWO_ROUNDS * (2 if cluster.plan.group_kind == ORDERLY else 1):
                 cluster.note(VIOLATION, claim=Claim.OWNERLESS, queue=queue, until=since, time=owned_until)
             for _, other_until, other in spans[:n]:
@@ -88,7 +88,7 @@ def judge_owners(cluster: Cluster) -> None:
 
 
 def _same_id(cluster: Cluster) -> None:
-    """A1: the second process finds the position of the first, and takes the same share; nobody has its own."""
+    """A1: the second process finds the position of the first, and takes the same share; nobody has its own share."""
     process = cluster.random.choice(cluster.alive())
     other = cluster.start(int(cluster.world.processes[process]["client"]))
     cluster.note(VIOLATION, claim=Claim.SAME_ID, process=other)
@@ -96,7 +96,7 @@ def _same_id(cluster: Cluster) -> None:
 
 
 def _other_topic(cluster: Cluster) -> None:
-    """A2: the member counts in every division of the topic, and never takes its share."""
+    """A2: the member counts in every division of the topic, but never takes its share."""
     process = cluster.start(_free_client(cluster), topics=[OTHER_TOPIC])
     cluster.note(VIOLATION, claim=Claim.SUBSCRIPTIONS, process=process)
     cluster.after(EPISODE, lambda: cluster.stop(process))
@@ -110,7 +110,7 @@ def _other_tags(cluster: Cluster) -> None:
 
 
 def _old_view(cluster: Cluster) -> None:
-    """A5: a member comes, and one of the others goes on with the list it knew."""
+    """A5: a member joins, and one of the others continues with the list that it knew."""
     process = cluster.random.choice(cluster.alive())
     cluster.frozen[process] = cluster.names()
     comer = cluster.start(_free_client(cluster))
@@ -125,7 +125,7 @@ def _old_view(cluster: Cluster) -> None:
 
 
 def _wrong_queue(cluster: Cluster) -> None:
-    """A6: once, a client takes a queue of somebody else instead of one of its own."""
+    """A6: once, a client takes a queue of another client instead of one of its own."""
     victim = cluster.random.choice([process for process in cluster.alive() if cluster.owned[process]])
 
     def answer(process: int, topic: str, right: list[MessageQueue]) -> list[MessageQueue]:
@@ -149,7 +149,7 @@ def _first_topic_only(cluster: Cluster) -> None:
 
 
 def _drop(cluster: Cluster) -> None:
-    """A9: a client drops a queue, and its table says that it still has it."""
+    """A9: a client drops a queue, but its table says that it still has it."""
     chosen = choose(cluster, lambda _: True)
     if chosen is not None:
         process, queue, _ = chosen
@@ -164,7 +164,7 @@ def _drop(cluster: Cluster) -> None:
 
 
 def _flap(cluster: Cluster) -> None:
-    """A10: every round the client finds that it has not pulled for too long."""
+    """A10: in every round, the client finds that it has not pulled for too long."""
     chosen = choose(cluster, lambda _: True)
     if chosen is None:
         return
@@ -181,7 +181,7 @@ def _flap(cluster: Cluster) -> None:
 
 
 def _start_at_zero(cluster: Cluster) -> None:
-    """B1: a client dies; who takes one of its queues cannot ask where to go on, and starts at 0."""
+    """B1: a client dies; the client that takes one of its queues cannot ask for the offset, and starts at 0."""
     chosen = choose(cluster, lambda w: bool(cluster.world.windows[w]["memory"] > 100))
     if chosen is None or len(cluster.alive()) < 2:
         return
@@ -193,7 +193,7 @@ def _start_at_zero(cluster: Cluster) -> None:
         c = cluster.cell(process, queue)
         cluster.wrong_start = None
         cluster.row(Kind.OFFSET_QUERY, process=process, queue=queue, result=Result.ERROR)
-        # What was not stored when the client died would come again in any case.
+        # Messages that were not stored when the client died would come again in any case.
         passes_again(cluster, c, queue, 0, int(cluster.world.cells[c]["committed"]), 0)
         return 0
 
@@ -213,7 +213,7 @@ def _to_the_minimum(cluster: Cluster) -> None:
 
 
 def _commit_of_a_stranger(cluster: Cluster) -> None:
-    """B3: a commit of a client that has not had the queue for long arrives."""
+    """B3: a commit arrives from a client that has not had the queue for long."""
     chosen = choose(cluster, lambda w: bool(cluster.world.windows[w]["memory"] > 0))
     strangers = [process for process in cluster.alive() if chosen is not None and process != chosen[0]]
     if chosen is None or not strangers:
@@ -226,7 +226,7 @@ def _commit_of_a_stranger(cluster: Cluster) -> None:
 
 
 def _never_take(cluster: Cluster) -> None:
-    """D8: the start of a retry queue is read as a failure, so nobody ever adds it."""
+    """D8: the start of a retry queue is taken for a failure, so nobody ever adds it."""
     queue = cluster.retry_queues[0]
     cluster.blocked.add((-1, queue))
     cluster.note(VIOLATION, claim=Claim.STUCK, queue=queue)
@@ -282,7 +282,7 @@ def _skip_new_queue(cluster: Cluster) -> None:
 
 
 def _ask_again(cluster: Cluster) -> None:
-    """G4: the offset that was found illegal is asked for again and again before it is mended."""
+    """G4: an offset that was found illegal is pulled again and again before it is corrected."""
     chosen = choose(cluster, lambda w: is_idle(cluster, w))
     if chosen is None:
         try_later(cluster, lambda: _ask_again(cluster))

@@ -38,7 +38,9 @@ SUSPEND_TIME = 1_000
 """``suspendCurrentQueueTimeMillis``, ms."""
 
 LONGEST_CALL = 1_800_000
-"""PQ-9: a call that outlasts 15 min may be found 15 min later; only then is it sure that nobody cleans up (F4), ms."""
+"""PQ-9: a call that takes longer than 15 min may be found only 15 min later; only then is it certain that nobody cleans
+up (F4), ms.
+"""
 
 
 @part
@@ -65,7 +67,7 @@ def begin(world: Any, w: int) -> None:
 
 @part
 def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
-    """CC-6: the listener is called; ``cause``: why this window gives the message out again, 0 where it does not."""
+    """CC-6: the listener is called; ``cause``: why this window gives the message out again, 0 if it does not."""
     a = world.all[0]
     win = world.windows[w]
     cell = world.cells[win.cell]
@@ -82,7 +84,7 @@ def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
         _note_repetition(world, w, offset, attempt, origin)
     if offset >= cell.reached:
         cell.reached = offset + 1
-    # CC-12: tries after a failed send-back count in the client only; they are above the maximum rightly.
+    # CC-12: tries after a failed send-back count only in the client; they may exceed the maximum.
     if a.mutant == Bug.D3 and attempt > a.maximum and (a.orderly or attempt == attempt_at(world, win.queue, offset)):
         note(world, VIOLATION, Claim.MAXIMUM, ZERO, NO, win.process, NO, NO, origin, attempt)
     if a.orderly and win.before >= 0:
@@ -106,7 +108,9 @@ def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
 
 @part
 def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int) -> None:
-    """Why a window gets what another one has had: the offset went back, both have the queue, or how the other ended."""
+    """Why a window gets a message again: the offset went back, both windows have the queue, or how the other window
+    ended.
+    """
     win = world.windows[w]
     cell = world.cells[win.cell]
     v = cell.window

@@ -1,4 +1,4 @@
-"""The loop: what is next on the agenda happens, until it is time for something from outside or a table is full."""
+"""The loop: takes event after event from the agenda, until something from outside is due or a table is full."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .send_backs import clean_expired, send_back, sent_back
 from .world import AGAIN, CLEAN, DUE, FINISH, PARKED, PERSIST, PRODUCE, PULL, REPLY, SAVE, SEND, SENT
 
 REACHED, ROWS_FULL, GROW = range(3)
-"""Why the loop has stopped: nothing more before that time; rows or facts are to be written; a table is to grow."""
+"""Why the loop has stopped: nothing more before that time; rows or facts must be written; a table must grow."""
 
 SAVING = 5_000
 
 
 @heavy
 def run(world: Any, until: int, margin: int) -> int:
-    """Let everything happen that is to happen before ``until``.
+    """Process everything that happens before ``until``.
 
     Times are in ms since the start; ``margin``: how many rows and facts one event may make.
     """

@@ -1,4 +1,4 @@
-"""Outside: what happens to a correct cluster, and surprises: clients come and go, brokers crash, operators act."""
+"""Outside: what is done to a correct cluster, and surprises: clients come and go, brokers crash, operators act."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ DOWN = 3_000
 """How long a broker is away, ms."""
 
 SCHEDULE_SAVED = 10_000
-"""DL-4: how often a broker saves how far its delay levels have come, ms."""
+"""DL-4: how often a broker saves the positions of its delay levels, ms."""
 
 LOST_TAIL = 5
-"""So many messages a replica has not copied yet."""
+"""Number of messages that a replica has not copied yet."""
 
 REPEATED_BY_RESET = 40
 AGAIN_IN = 170
 
 
 def schedule(cluster: Cluster) -> None:
-    """Put everything that shall happen from outside on the list of actions."""
+    """Put everything that is to happen from outside on the list of actions."""
     plan = cluster.plan
     for n in range(plan.consumers):
         cluster.at(n * 37, functools.partial(cluster.start, n))
@@ -44,7 +44,7 @@ def schedule(cluster: Cluster) -> None:
 
 
 def spread_times(cluster: Cluster, count: int, *, begin: float = 0.1, end: float = 0.9) -> list[int]:
-    """So many times, evenly spread over the given part of the time of producing, each moved a little by chance."""
+    """That many times, evenly spread over the given part of the producing time, each shifted a little at random."""
     length = cluster.plan.producing
     step = (end - begin) * length / max(1, count)
     first = PRODUCING_FROM + begin * length
@@ -84,7 +84,7 @@ def _come_back(cluster: Cluster, client: int) -> None:
 
 
 def _crash_broker(cluster: Cluster) -> None:
-    """OF-23, DL-4: what a broker has not saved yet is forgotten: offsets go back, and retries are delivered again."""
+    """OF-23, DL-4: what a broker has not saved yet is lost: offsets go back, and retries are delivered again."""
     up = [n for n in range(cluster.plan.brokers) if cluster.world.brokers[n]["up"]]
     if not up:
         return
@@ -116,7 +116,7 @@ def _start_broker(cluster: Cluster, broker: int, saved: int) -> None:
 
 
 def go_back(cluster: Cluster, c: int, queue: int, offset: int, cause: int, why: int, *, process: int = -1) -> None:
-    """The stored offset of a queue goes back; whatever it passes again is repeated for ``cause``."""
+    """The stored offset of a queue goes back; messages above it are repeated for ``cause``."""
     cell = cluster.world.cells[c]
     if offset < cell["committed"]:
         cluster.note(DECREASED, cause=why, queue=queue, process=process, offset=offset, until=int(cell["committed"]))
@@ -125,7 +125,7 @@ def go_back(cluster: Cluster, c: int, queue: int, offset: int, cause: int, why: 
 
 
 def passes_again(cluster: Cluster, c: int, queue: int, low: int, high: int, cause: int) -> None:
-    """Offsets of a queue come again for ``cause``, where they were given out before now; 0 if that is a mistake."""
+    """Offsets of a queue come again for ``cause`` if they were given out before; 0 if that is a mistake."""
     cell, windows = cluster.world.cells[c], cluster.world.windows
     cell["low"], cell["high"], cell["cause"], cell["decreased"] = low, high, cause, cluster.now
     cell["writer"] = -1
@@ -136,7 +136,7 @@ def passes_again(cluster: Cluster, c: int, queue: int, low: int, high: int, caus
 
 
 def reset(cluster: Cluster) -> None:
-    """OF-31: an operator sets an offset back, and the owner of the queue drops it and takes it anew."""
+    """OF-31: an operator sets an offset back; the owner of the queue drops it and takes it anew."""
     chosen = choose(cluster, lambda w: bool(cluster.world.windows[w]["memory"] > 2 * REPEATED_BY_RESET))
     if chosen is None:
         return
@@ -155,7 +155,7 @@ def reset(cluster: Cluster) -> None:
 
 
 def correct(cluster: Cluster) -> None:
-    """PL-19, PL-23: a replica that lags behind answers a pull; its end is before what was asked for."""
+    """PL-19, PL-23: a replica that lags behind answers a pull; its end is before the requested offset."""
     chosen = choose(cluster, lambda w: is_idle(cluster, w))
     if chosen is None:
         try_later(cluster, lambda: correct(cluster))
@@ -167,7 +167,7 @@ def correct(cluster: Cluster) -> None:
 
 
 def illegal(cluster: Cluster, w: int, offset: int, end: int) -> None:
-    """The pull that is parked for a window is answered: its offset is illegal, go on with ``offset``."""
+    """The pull that is held for a window is answered: its offset is illegal, continue at ``offset``."""
     window = cluster.world.windows[w]
     window["ticket"] += 1
     cluster.row(
@@ -184,7 +184,7 @@ def illegal(cluster: Cluster, w: int, offset: int, end: int) -> None:
 
 
 def mend(cluster: Cluster, process: int, queue: int, w: int, offset: int, cause: int, why: int) -> None:
-    """PL-23: the client stores the offset it was told, drops the queue and takes it anew."""
+    """PL-23: the client stores the offset from the answer, drops the queue and takes it anew."""
     cluster.row(Kind.CORRECT, process=process, queue=queue, offset=offset)
     cluster.row(Kind.COMMIT, process=process, queue=queue, offset=offset, path=Path.CORRECTION)
     go_back(cluster, int(cluster.world.windows[w]["cell"]), queue, offset, cause, why, process=process)
@@ -201,13 +201,13 @@ def is_idle(cluster: Cluster, w: int) -> bool:
 
 
 def try_later(cluster: Cluster, action: Callable[[], object]) -> None:
-    """Do in a moment what found nothing to be done to now, as long as messages are produced."""
+    """Retry in a moment an action that found nothing to act on, as long as messages are produced."""
     if cluster.world.all[0]["unproduced"]:
         cluster.after(AGAIN_IN, action)
 
 
 def choose(cluster: Cluster, suits: Callable[[int], bool]) -> tuple[int, int, int] | None:
-    """A window over an ordinary queue that ``suits``, by chance: its process, queue and number."""
+    """A window over an ordinary queue that ``suits``, chosen at random: its process, queue and number."""
     found = [
         (process, queue, w)
         for process in cluster.alive()

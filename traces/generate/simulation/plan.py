@@ -29,7 +29,7 @@ class Plan:
         strategy: how queues are shared.
         failure_rate: share of first deliveries that fail.
         retry_failure_rate: share of later deliveries that fail.
-        filtered_rate: share of messages that the subscription does not ask for.
+        filtered_rate: share of messages that the subscription does not match.
         max_attempts: ``maxReconsumeTimes``; -1 is the default of 16, for an orderly group without end.
         refusal_rate: share of send-backs that the broker refuses; some of them it has stored nevertheless.
         churn: how often a client leaves, dies or comes; what leaves comes back.
@@ -100,12 +100,12 @@ class Plan:
 
     @property
     def producing(self) -> int:
-        """How long messages are produced, ms."""
+        """For how long messages are produced, ms."""
         return self.duration or max(600_000, self.messages * 1000 // self.messages_a_second)
 
     @property
     def messages_a_second(self) -> int:
-        """The highest rate, as far as the clients can follow."""
+        """The highest rate that the clients can follow."""
         return min(self.rate, 1_000 * self.consumers)
 
 

@@ -1,4 +1,4 @@
-"""Pulls of windows: asked, put off by flow control, parked at the broker, answered."""
+"""Pulls of windows: sent, delayed by flow control, held at the broker, answered."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def pull(world: Any, w: int) -> None:
 
 @part
 def give_up_waiting(world: Any, w: int, ticket: int) -> None:
-    """PL-22: a pull was parked for 15 s, and nothing has come."""
+    """PL-22: a pull was held for 15 s, and nothing has come."""
     win = world.windows[w]
     if not win.waiting or win.ticket != ticket:
         return
@@ -77,7 +77,7 @@ def give_up_waiting(world: Any, w: int, ticket: int) -> None:
 
 @part
 def reply(world: Any, w: int, ticket: int) -> None:
-    """PL-19, PL-23: the answer to a pull; that to a dropped window is not used (PL-24)."""
+    """PL-19, PL-23: the answer to a pull; that for a dropped window is not used (PL-24)."""
     a = world.all[0]
     win = world.windows[w]
     if not is_alive(world, w) or win.ticket != ticket:
@@ -110,7 +110,7 @@ def reply(world: Any, w: int, ticket: int) -> None:
     if win.stage != OWNED:
         return
     if fixed:
-        # The pulls go on, the offset in memory does not.
+        # The pulls continue, but the in-memory offset does not move.
         win.next, win.base, win.top, win.begun = end, end, end, end
         put(world, a.now, PULL, w, ZERO, ZERO)
         return

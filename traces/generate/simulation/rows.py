@@ -1,4 +1,4 @@
-"""Rows: events as the simulation writes them down, column by column, and as batches of the schema."""
+"""Rows: events as the simulation writes them, column by column, and as batches of the schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LISTS = ("members", "queues", "assigned", "subscriptions")
 
 
 class Columns(NamedTuple):
-    """Which line of the table of rows is which column. Words are codes, -1 where there is none."""
+    """Which line of the table of rows is which column. Words are codes, -1 if there is none."""
 
     time: int
     kind: int
@@ -47,13 +47,13 @@ C = Columns(*range(len(Columns._fields)))
 
 
 def new_rows(room: int) -> Any:
-    """Room for so many rows: one line for each column."""
+    """Room for that many rows: one line for each column."""
     return np.zeros((len(C), room), np.int64)
 
 
 @part
 def clear(rows: Any, i: int, time: int, kind: Kind | int) -> None:
-    """Row ``i`` has a time and a kind, and nothing else yet."""
+    """Row ``i`` gets a time and a kind, and nothing else yet."""
     rows[C.time, i] = time
     rows[C.kind, i] = kind
     rows[C.result, i] = 0
@@ -68,7 +68,7 @@ class Batches:
     """Makes batches of the schema from rows.
 
     Attributes:
-        lists: what single rows say in lists and words, by place of the row: fields of the schema.
+        lists: the lists and words of single rows, by position of the row: fields of the schema.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Batches:
         self._seq = 0
 
     def batch(self, rows: Any, size: int) -> pa.RecordBatch:
-        """The first ``size`` rows as a batch; they, and :attr:`lists`, can be used anew afterwards."""
+        """The first ``size`` rows as a batch; they, and :attr:`lists`, can be reused afterwards."""
         columns: dict[str, pa.Array] = {
             "time": pa.array(rows[C.time, :size] + self._start),
             "seq": pa.array(np.arange(self._seq, self._seq + size)),
@@ -103,7 +103,7 @@ class Batches:
         if self._keys:
             columns["key"], columns["origin"] = _keys(rows[C.origin, :size])
         if self.lists:
-            # Few rows have lists: those of them are made, and put to their places.
+            # Few rows have lists: only for these are they made, and put in their positions.
             which = np.full(size, -1)
             which[list(self.lists)] = np.arange(len(self.lists))
             positions = pa.array(which, mask=which < 0)
@@ -118,7 +118,7 @@ class Batches:
 
 
 def key_of(origin: int) -> str:
-    """The unique key that the simulation gives to the message of this origin."""
+    """The unique key that the simulation gives to the message with this origin."""
     return f"{origin & 0xFFFFFFFFFFFFFFFF:016X}"
 
 
@@ -137,7 +137,7 @@ def _words(codes: Any, nothing: int, words: Sequence[str]) -> pa.Array:
 
 
 def _keys(origins: Any) -> tuple[pa.Array, pa.Array]:
-    """Keys of origins, and the origins that these keys have."""
+    """Keys of origins, and the origins of these keys."""
     known = {int(origin): key_of(int(origin)) for origin in np.unique(origins) if origin != ABSENT}
     keys = [known.get(int(origin)) for origin in origins]
     return pa.array(keys, pa.string()), pa.array([None if key is None else origin_of(key) for key in keys], pa.int64())

@@ -1,4 +1,4 @@
-"""The run: a cluster works, and what happens is written down as it goes."""
+"""The run: a cluster works, and its events are written as they happen."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .truth import truth_of
 from .world import FACT, OWNED, count_filtered
 
 LOOK, PATIENCE = 5_000, 60_000
-"""How often the run is asked whether all is done; how long after everything should be it ends anyway, ms."""
+"""How often it is checked whether all is done; and how long after the expected end the run stops anyway, ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What came of a plan.
+    """The result of a plan.
 
     Attributes:
         trace: the trace file.
@@ -43,7 +43,7 @@ class Summary:
         messages: messages that were produced.
         span: from the first event to the last, ms.
         finished: whether nothing was under way any more when it ended.
-        facts: how many facts of each kind the truth has; violations by claim.
+        facts: number of facts of each kind in the truth; violations by claim.
     """
 
     trace: FilePath
@@ -58,10 +58,10 @@ class Summary:
 def simulate(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Summary:
     """Simulate a plan and write its trace and truth.
 
-    ``progress`` is told now and then how many messages have been produced, and of how many.
+    ``progress`` is called from time to time with the number of messages produced, and the number planned.
 
     Raises:
-        TraceError: a mutant that there is not, or not for this kind of group.
+        TraceError: the mutant does not exist, or not for this kind of group.
     """
     if plan.mutant:
         known = MUTANTS.get(plan.mutant)
@@ -86,7 +86,7 @@ def _writer(plan: Plan) -> TraceWriter:
 
 
 def _work(cluster: Cluster, output: _Output, progress: Callable[[int, int], None] | None) -> bool:
-    """Let the cluster work until all is done; whether it was."""
+    """Let the cluster work until all is done; returns whether it was."""
     plan = cluster.plan
     ends: list[bool] = []
     rules = cluster.world.rules
@@ -155,7 +155,7 @@ def _is_done(cluster: Cluster) -> bool:
 
 
 class _Output:
-    """Writes rows and facts while the cluster works on; two sets of rows take turns."""
+    """Writes rows and facts while the cluster works on, with two sets of rows in turn."""
 
     def __init__(self, cluster: Cluster, writer: TraceWriter, pool: ThreadPoolExecutor) -> None:
         self.cluster = cluster
@@ -186,7 +186,7 @@ class _Output:
         return bool(a["rows"] >= world.rows.shape[1] - 2 * margin or a["facts"] >= len(world.facts) - 2 * margin)
 
     def write(self) -> None:
-        """Write what there is."""
+        """Write the present rows and facts."""
         world = self.cluster.world
         a = world.all[0]
         self._facts.append(world.facts[: a["facts"]].copy())
@@ -206,7 +206,7 @@ class _Output:
             self._under_way = None
 
     def summary(self, finished: bool) -> Summary:
-        """Write the truth, and sum up."""
+        """Write the truth, and return the summary."""
         cluster, plan = self.cluster, self.cluster.plan
         facts = np.concatenate([*self._facts, np.empty(0, FACT)])
         truth = truth_of(cluster, facts)

@@ -21,7 +21,7 @@ _ACCEPTED, _REFUSED, _STORED_BUT_REFUSED, _LOST = numbers(4)
 _OUTCOME = 1 << 16
 EXPIRY_LEVEL = constant(_EXPIRY_LEVEL)
 LOCAL = 5_000
-"""CC-12: after a failed send-back a client tries a message again on its own, ms."""
+"""CC-12: delay after which a client retries a message on its own after a failed send-back, ms."""
 
 
 @part
@@ -42,7 +42,7 @@ def send_back(world: Any, w: int, offset: int, attempt: int) -> None:
             outcome = _STORED_BUT_REFUSED if below(world, 4) == 0 else _REFUSED
     if outcome in (_ACCEPTED, _STORED_BUT_REFUSED):
         origin = origin_at(world, win.queue, offset)
-        # SB-6: the broker counts from what it has stored, whatever the client has counted meanwhile.
+        # SB-6: the broker counts from the value that it has stored, whatever the client has counted meanwhile.
         stored = attempt_at(world, win.queue, offset)
         count = min(stored, len(world.rules) - 1)
         send_on(world, broker, origin, stored + 1, world.rules[count].level, world.rules[count].dead, ZERO)
@@ -51,8 +51,8 @@ def send_back(world: Any, w: int, offset: int, attempt: int) -> None:
 
 @part
 def sent_back(world: Any, w: int, offset: int, attempt: int) -> None:
-    """SB-3 to SB-5: the client has its answer; after a refusal it produces the message itself, and if that fails too,
-    tries it again on its own after 5 s.
+    """SB-3 to SB-5: the client has its answer; after a refusal it produces the message itself and, if that fails too,
+    retries it on its own after 5 s.
     """
     a = world.all[0]
     win = world.windows[w]
@@ -90,8 +90,8 @@ def sent_back(world: Any, w: int, offset: int, attempt: int) -> None:
 
 @part
 def clean_expired(world: Any, process: int) -> None:
-    """PQ-9: the first message of each window is sent back if its listener call runs too long. The offset in memory
-    stays, and so does the call.
+    """PQ-9: the first message of each window is sent back if its listener call runs too long. The in-memory offset
+    stays, and the call continues.
     """
     a = world.all[0]
     if not world.processes[process].alive:

@@ -1,4 +1,4 @@
-"""Tables: what a simulated cluster is made of, what happens when, and how both are written down and grow."""
+"""Tables: what a simulated cluster is made of, what happens when, and how both are written and grow."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .world import FAR, OWNED, QUEUE, add, note
 
 GROUP = "orders"
 OTHER_TOPIC = "payments"
-"""A topic that the group does not consume, but for a member that is mistaken (A2)."""
+"""A topic that the group does not consume, except for a member that is misconfigured (A2)."""
 
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 
 
 class Tables:
-    """Processes, queues, cells and windows are numbers: their places in the world's tables.
+    """Processes, queues, cells and windows are numbers: their positions in the world's tables.
 
     Attributes:
         plan: what is simulated.
-        world: its tables; another object whenever one of them grows.
-        random: for what is decided here, and not in the world.
+        world: its tables; a new object whenever one of them grows.
+        random: for decisions that are made here, and not in the world.
         clients: client ids.
-        topics: names, the retry and the dead-letter topic last but one and last.
+        topics: names; the last two are the retry topic and the dead-letter topic.
         brokers: names.
         queues: all queues.
-        lists: what single rows say in lists, by place of the row.
+        lists: the lists of single rows, by position of the row.
         owned: windows of each live process, by queue.
     """
 
@@ -83,12 +83,12 @@ class Tables:
         return int(self.world.all[0]["now"])
 
     def at(self, time: int, action: Callable[[], object]) -> None:
-        """Let ``action`` happen at a time."""
+        """Schedule ``action`` at a time."""
         self._count += 1
         heapq.heappush(self._events, (time, self._count, action))
 
     def after(self, delay: int, action: Callable[[], object]) -> None:
-        """Let ``action`` happen later."""
+        """Schedule ``action`` for later."""
         self.at(self.now + delay, action)
 
     @property
@@ -97,7 +97,7 @@ class Tables:
         return self._events[0][0]
 
     def act(self) -> None:
-        """The next action happens."""
+        """Execute the next action."""
         heapq.heappop(self._events)[2]()
 
     # Rows.
@@ -138,7 +138,7 @@ class Tables:
         return number
 
     def cell(self, process: int, queue: int) -> int:
-        """Where the offset of a queue is stored: at the broker, in a broadcasting group with each client."""
+        """Where the offset of a queue is stored: at the broker, or in a broadcasting group with each client."""
         client = int(self.world.processes[process]["client"]) if self.plan.group_kind == BROADCASTING else 0
         found = self._cells.get((client, queue))
         if found is None:
@@ -149,7 +149,7 @@ class Tables:
         return found
 
     def cells(self) -> list[tuple[tuple[int, int], int]]:
-        """All cells: client (0 but for broadcasting), queue, and number."""
+        """All cells: client (0 except for broadcasting), queue, and number."""
         return list(self._cells.items())
 
     def _open(self, process: int, queue: int, cell: int, start: int, memory: int) -> int:
@@ -178,7 +178,7 @@ class Tables:
         return w
 
     def grow(self) -> None:
-        """Make room in the tables that are about to be full."""
+        """Enlarge the tables that are about to be full."""
         world = self.world
         if 2 * world.all[0]["events"] > len(world.agenda):
             world = world._replace(agenda=larger(world.agenda))
@@ -192,14 +192,14 @@ class Tables:
 
     def note(self, what: int, *, claim: Claim | None = None, cause: int = 0, queue: int = -1, process: int = -1,
              offset: int = -1, until: int = -1, time: int | None = None) -> None:  # fmt: skip
-        """Write down what is true, now or at ``time``; see :func:`world.note`."""
+        """Write a fact, valid now or at ``time``; see :func:`world.note`."""
         place = -1 if claim is None else PLACE[claim]
         note(self.world, what, place, cause, queue, process, offset, until, 0, 0)
         if time is not None:
             self.world.facts[self.world.all[0]["facts"] - 1]["time"] = time
 
     def add_queue(self, topic: str, broker: int) -> int:
-        """A new queue, which no client knows of yet."""
+        """A new queue, which no client knows yet."""
         name = self.brokers[broker]
         number = 1 + max(q.queue_id for q in self.queues if q.topic == topic and q.broker_name == name)
         queue = MessageQueue(topic, name, number)
@@ -217,5 +217,5 @@ class Tables:
 
 
 def doubled(table: Any, axis: int = 0) -> Any:
-    """The table with twice the room."""
+    """The table with twice the capacity."""
     return np.concatenate([table, np.zeros_like(table)], axis=axis)

@@ -1,4 +1,4 @@
-"""Truth: what was injected into a simulated trace, and what it must therefore show."""
+"""Truth: what was injected into a simulated trace, and what the trace must therefore show."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ TRUTH = pa.schema(
         pa.field("time", pa.int64()),
     ]
 )
-"""Form of the truth file, one fact a row, null where a fact has nothing of the kind.
+"""Form of the truth file: one row for each fact, with null for fields that the fact does not have.
 
-``what`` is one of ``world.FACTS``; ``cause`` a name of Cause, of Regression where the stored offset decreased, of
-MessageStatus where the row tells what became of a message. ``until`` is the end of a range of offsets where there is an
-offset, else a time.
+``what`` is one of ``world.FACTS``; ``cause`` is a name of Cause, of Regression if the stored offset decreased, or of
+MessageStatus if the row says what became of a message. ``until`` is the end of a range of offsets if there is an
+offset, otherwise a time.
 """
 
 _STATUS = len(FACTS) - 1
 
 
 def truth_of(cluster: Cluster, facts: Any) -> pa.Table:
-    """Facts of a run as a table, in the order in which they came about, and the statuses of messages after them."""
-    # A decrease that nothing explains is what one claim forbids.
+    """Facts of a run as a table, in the order in which they arose, followed by the statuses of messages."""
+    # A decrease without an explanation is what one claim forbids.
     unexplained = (facts["what"] == DECREASED) & (facts["cause"] == Regression.UNEXPLAINED)
     facts["what"][unexplained] = VIOLATION
     facts["claim"][unexplained] = PLACE[Claim.BACK]

@@ -1,4 +1,4 @@
-"""A window of a client over a queue: what is recorded of it, and which messages are in it."""
+"""A window of a client over a queue: what is recorded about it, and which messages are in it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .rows import C
 from .world import SPAN, origin_at
 
 OPEN, DONE, NOT_SENT_BACK = numbers(3)
-"""What an offset of a window can be: to be consumed, finished, or failed and not yet sent back."""
+"""States of an offset in a window: to be consumed, finished, or failed and not yet sent back."""
 
 PLAIN = constant(1 << 20)
-"""Added to the count of a message that a mutant sends back, or gives out again, for no reason."""
+"""Added to the count of a message that a mutant sends back, or gives out again, without reason."""
 
 MASK = SPAN - 1
 
 
 @part
 def row_of(world: Any, kind: Kind, w: int) -> int:
-    """A new row of the client of a window about its queue."""
+    """A new row of a window's client about the window's queue."""
     win = world.windows[w]
     process = world.processes[win.process]
     i = row_at(world, kind, win.queue)
@@ -34,7 +34,7 @@ def row_of(world: Any, kind: Kind, w: int) -> int:
 
 @part
 def row_about(world: Any, kind: Kind, w: int, offset: int, attempt: int) -> int:
-    """As :func:`row_of`, about one message."""
+    """Like :func:`row_of`, about one message."""
     i = row_of(world, kind, w)
     world.rows[C.offset, i] = offset
     world.rows[C.origin, i] = origin_at(world, world.windows[w].queue, offset)
@@ -44,7 +44,7 @@ def row_about(world: Any, kind: Kind, w: int, offset: int, attempt: int) -> int:
 
 @part
 def row_of_send_back(world: Any, w: int, offset: int, attempt: int, path: Path, result: Result, level: int) -> None:
-    """As :func:`row_about`, of a message that went back, or should have."""
+    """Like :func:`row_about`, for a message that was sent back, or should have been."""
     i = row_about(world, Kind.SEND_BACK, w, offset, attempt)
     world.rows[C.path, i] = path
     world.rows[C.result, i] = result
@@ -60,7 +60,7 @@ def is_alive(world: Any, w: int) -> bool:
 
 @part
 def finished(world: Any, w: int, offset: int) -> None:
-    """PQ-2, CC-13: a message leaves the window, and the offset in memory becomes the smallest that is left."""
+    """PQ-2, CC-13: a message leaves the window, and the in-memory offset becomes the smallest that is left."""
     win = world.windows[w]
     if offset < win.base or world.done[win.ring][offset & MASK] == DONE:
         return
@@ -71,7 +71,7 @@ def finished(world: Any, w: int, offset: int) -> None:
 
 @part
 def remove(world: Any, w: int, offset: int) -> None:
-    """A message leaves the window; the offset in memory stays."""
+    """A message leaves the window; the in-memory offset stays."""
     win = world.windows[w]
     ring = world.done[win.ring]
     ring[offset & MASK] = DONE

@@ -1,6 +1,6 @@
-"""World: everything a simulated cluster is made of, as tables of numbers.
+"""The world: everything a simulated cluster is made of, as tables of numbers.
 
-One row of a table is one thing: a queue, a window of a client over a queue, a process. Time is in ms since the start.
+One row of a table is one thing: a queue, a window of a client over a queue, a process. Times are in ms since the start.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .catalogue import Claim
 from .codes import columns, numbers
 from .rows import clear
 
-# What an agenda can hold: of a queue, a window, a copy, a process or a broker.
+# Events of an agenda: of a queue, a window, a copy, a process or a broker.
 PRODUCE, PULL, REPLY, PARKED, FINISH, SEND, SENT, AGAIN, DUE, PERSIST, CLEAN, SAVE = numbers(12)
 
 CLOSED, OWNED, DRAINING = numbers(3)
-"""Stage of a window: given up; in use; no new pulls and calls, but results still count."""
+"""Stage of a window: given up; in use; no new pulls and calls, while results still count."""
 
 SPAN = 4_096
 FAR = 1 << 62
-"""Offsets that a window keeps track of: more than it may have open (PL-9)."""
+"""Number of offsets that a window tracks: more than it may have open (PL-9)."""
 
 ALL = columns("""
     now start random:u8 seed:u8 unproduced
@@ -110,12 +110,13 @@ RECENT = columns("time origin attempt level")
 FACT = columns("what claim cause queue process offset until origin attempt time")
 
 VIOLATION, REPEATED, DECREASED, COPIED, DIED, HANDLED, JUMPED, GIVEN_UP, HANGS = numbers(9)
-"""What a fact says: a claim is broken; a delivery is a repetition; the stored offset decreased; a retry copy was moved
-to its queue; a message became a dead letter; a retry, or a repetition, succeeded; offsets were passed over; a failed
-message was not tried again; a listener call does not end."""
+"""Kinds of facts: a claim is broken; a delivery is a repetition; the stored offset decreased; a retry copy was moved to
+its queue; a message became a dead letter; a retry, or a repetition, succeeded; offsets were skipped; a failed message
+was not tried again; a listener call does not end.
+"""
 
 FACTS = ("violation", "repeated", "decreased", "copied", "died", "handled", "jumped", "given up", "hangs", "status")
-"""The words for them in the truth file, which also has the status of each message that was not simply acknowledged."""
+"""Their names in the truth file, which also has the status of each message that was not simply acknowledged."""
 
 
 BROKER = columns("""
@@ -126,12 +127,13 @@ BROKER = columns("""
 RETRY = columns("origin attempt")
 
 RULE = columns("level dead fallback_level fallback_dead delay")
-"""What the rules of the model say of a count: of request 36, and of the fallback; and the delay of the level of that
-number."""
+"""Results of the model's rules for a count: of request 36, and of the fallback; and the delay of the level with that
+number.
+"""
 
 
 class World(NamedTuple):
-    """All tables. ``all`` has one line; ``rows`` one for each column, see :class:`rows.Columns`."""
+    """All tables. ``all`` has one line; ``rows`` has one for each column, see :class:`rows.Columns`."""
 
     all: Any
     agenda: Any  # EVENT
@@ -141,7 +143,7 @@ class World(NamedTuple):
     cells: Any  # CELL
     processes: Any  # PROCESS
     windows: Any  # WINDOW
-    done: Any  # by ring of a window and offset: see window
+    done: Any  # by ring position of a window and offset: see window
     brokers: Any  # BROKER
     retry: Any  # RETRY, by broker and offset
     copies: Any  # COPY
@@ -151,7 +153,7 @@ class World(NamedTuple):
 
 @part
 def draw(world: Any) -> Any:
-    """A random number of 64 bits (SplitMix64)."""
+    """A random 64-bit number (SplitMix64)."""
     a = world.all[0]
     a.random += np.uint64(0x9E3779B97F4A7C15)
     return mix(a.random)
@@ -159,7 +161,7 @@ def draw(world: Any) -> Any:
 
 @part
 def mix(number: Any) -> Any:
-    """A number of 64 bits that looks random, and is different for different numbers."""
+    """A 64-bit number that looks random, and differs for different numbers."""
     z = number
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -187,7 +189,7 @@ def first_origin(world: Any, queue: int, offset: int) -> Any:
 
 @part
 def is_filtered(world: Any, queue: int, offset: int) -> Any:
-    """Whether the subscription does not ask for a message."""
+    """Whether the subscription does not match a message."""
     a = world.all[0]
     if a.filtered_rate == 0.0 or world.queues[queue].retry:
         return False
@@ -197,7 +199,7 @@ def is_filtered(world: Any, queue: int, offset: int) -> Any:
 
 @heavy
 def count_filtered(world: Any) -> int:
-    """How many of the messages that were produced the subscription does not ask for."""
+    """How many of the produced messages the subscription does not match."""
     count = 0
     if world.all[0].filtered_rate > 0.0:
         for queue in range(len(world.queues)):
@@ -216,7 +218,7 @@ def origin_at(world: Any, queue: int, offset: int) -> Any:
 
 @part
 def attempt_at(world: Any, queue: int, offset: int) -> Any:
-    """How often the message at an offset was sent back, as it is stored."""
+    """How often the message at an offset was sent back, as stored."""
     if world.queues[queue].retry:
         return np.int64(world.retry[world.queues[queue].broker, offset].attempt)
     return np.int64(0)
@@ -235,7 +237,7 @@ def note(
     origin: int,
     attempt: int,
 ) -> None:
-    """Write down what is true, for the truth file."""
+    """Write a fact for the truth file."""
     a = world.all[0]
     fact = world.facts[a.facts]
     a.facts += 1
@@ -264,7 +266,7 @@ def strikes(world: Any, mutant: int) -> bool:
 
 @heavy
 def add(world: Any, kind: Kind | int) -> int:
-    """A new row of now, which has nothing else yet; its place."""
+    """A new row with the present time, otherwise empty; returns its position."""
     a = world.all[0]
     i = a.rows
     a.rows += 1
