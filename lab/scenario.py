@@ -254,7 +254,7 @@ class Scenario(_Table):
         settle: seconds that pass before the clients are stopped in the end.
         patience: seconds after which a run that does not end is given up.
         check: settings of the check that differ from the usual ones, see
-            :class:`~rocketproof.traces.settings.Settings`.
+            :class:`~rocketproof.traces.claims.settings.Settings`.
         expect: what must be found; ``expect_on`` has what differs on a release.
     """
 

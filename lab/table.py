@@ -85,7 +85,7 @@ def row(scenario: str, release: str, measured: Mapping[str, Any], conformance: M
     Args:
         scenario: its name.
         release: release of RocketMQ.
-        measured: its numbers, by name, see ``traces.measured.Measured``.
+        measured: its numbers, by name, see ``traces.engine.measured.Measured``.
         conformance: how far the model follows it, by name; empty if this was not determined.
     """
     again = [(cause.lower().replace("_", " "), count) for cause, count in measured["duplicates"].items()]

@@ -45,7 +45,8 @@ class Mined:
     """What was found.
 
     Attributes:
-        findings: violations, explained repetitions and notes, with the columns of ``traces.report.tables.FINDINGS``.
+        findings: violations, explained repetitions and notes, with the columns of
+            ``traces.explain.report.tables.FINDINGS``.
         verdicts: one row for each claim, in their order.
         answers: the claims with their verdicts, as Python objects.
         events: number of events.

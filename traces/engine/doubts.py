@@ -89,7 +89,7 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     group, topic, broker = _place(claim, slot)
     since, until = int(row["since"]), int(row["time"] - row["late"])
     excuse = coverage.lost(
-        # A queue whose broker is not recorded may be any queue of any other broker.
+        # A finding about a queue whose broker was lost in reading may be about any other queue: any kind may excuse it.
         SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(_excuses(claim, slot, int(row["value"])))),
         group=group,
         topic=topic,

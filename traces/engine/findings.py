@@ -30,7 +30,7 @@ class Note(enum.IntEnum):
     SKIPPED = 1  # offsets ``offset`` … ``until`` (excluded) were skipped by actor at time
     OWNERSHIP = 2  # actor owned the queue from ``since`` to ``time``; value = path code of the end
     OFFSET = 3  # the stored offset was ``value`` at ``time``, by actor; expected = path code, until = log end or -1
-    CHAIN = 4  # what became of a message: value = verdict code, see traces.verdicts
+    CHAIN = 4  # what became of a message: value = verdict code, see traces.format.message_status
     UNPULLED = 5  # actor had the queue from ``since`` to ``time``, and never pulled it; ``offset`` = where it starts
     END = 6  # the queue ended at ``offset``: as actor learnt at ``time`` or, if it is a broker, as it has stored
 

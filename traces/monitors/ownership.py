@@ -39,7 +39,7 @@ _OVERLAPS, _OWNED, _FLAPPING = (
 )
 
 SEVERAL = constant(3)
-"""A client with this many answers is recorded to pull the queue."""
+"""A client with this many answers to pulls, or with any recorded pull, is one whose pulls are recorded."""
 
 EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
 """How a window is known: by its assign, or by what its client does; a visit is one by a client that does not own the

@@ -68,7 +68,7 @@ def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
 
 
 def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
-    """Whether the stamps after a row advance by SET_BACK, or half of it, before they are where they were before.
+    """Whether the stamps after a row advance by SET_BACK (or half the step, if less) before they reach the old time.
 
     If they never are, any advance is enough.
     """

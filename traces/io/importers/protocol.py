@@ -47,7 +47,7 @@ class Importer(Protocol):
         """
 
     def read(self, path: Path, problems: Problems) -> Imported:
-        """Read a file, which :func:`~rocketproof.traces.reading.compressed.lines_of` opens whether packed or not.
+        """Read a file, which :func:`~rocketproof.traces.io.compressed.lines_of` opens, compressed or not.
 
         May be called several times for the same file, and must then find the same problems in the same order. Lines
         that cannot be read are added to ``problems`` with file and line, and left out.
