@@ -139,7 +139,7 @@ def select(request: Request) -> list[Row]:
         rows = _configured(rows, request)
     if request.constants:
         rows = [row for row in rows if isinstance(row.subject, Claim)]
-        if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
+        if UNBOUNDED not in request.constants.values():  # a proof for every number cannot be configured further
             rows = [row for row in rows if UNBOUNDED not in {**row.constants, **request.constants}.values()]
     chosen = options(request)
     able = [row for row in rows if engine_for(row, chosen) is not None]

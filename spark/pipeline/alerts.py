@@ -62,7 +62,7 @@ STANDS = pa.schema(
     [
         pa.field("id", pa.string()),
         pa.field("told", pa.bool_()),
-        pa.field("seen", pa.int64()),  # its time when it was seen first, ms: of what goes on the time goes on
+        pa.field("seen", pa.int64()),  # when it was first seen, ms: if it goes on, its time advances
         *_OF_FINDINGS,
     ]
 )

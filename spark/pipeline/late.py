@@ -40,7 +40,7 @@ class LateFile:
         file: its name in messages.
         events: number of late events.
         begin: time of the earliest, ms.
-        located: the first ones, as they stand in the file, with the columns of LATE that tell of an event.
+        located: the first ones, in the order of the file, with the columns of LATE that describe an event.
     """
 
     file: str

@@ -28,7 +28,7 @@ CHAIN = np.dtype(
         ("unproved", np.uint8),  # its first event was in mid-run, by a process that may have run before the trace began
         ("departed", np.int32),  # places that it has left, see departures.py
         ("siblings", np.int32),  # how many messages of one batch are known to share its key
-        ("fallbacks", np.int32),  # how often a client sent it as a message of its own, which may count anew (SB-8)
+        ("fallbacks", np.int32),  # how often a client sent it as a new message, which may restart the count (SB-8)
     ]
 )
 """A message that failed, or came to a delay queue."""
@@ -77,13 +77,13 @@ ATTEMPT = np.dtype(
         ("copies", np.int32),  # copies that have been accounted for
         ("cause", np.uint8),  # why there is more than one copy
         ("heard", np.uint8),  # a send-back of it was recorded
-        ("unsure", np.uint8),  # … but not the level that it asked for
+        ("unsure", np.uint8),  # … but not the level that it requested
         ("may_live", np.uint8),  # a send-back of it may lead to a retry
         ("may_die", np.uint8),  # … to a dead letter
         ("fallback", np.uint8),  # it was sent back as a message of its own
-        ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
-        ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
-        ("assumed", np.uint8),  # when it is due goes by levels that nobody told of these brokers
+        ("unsure_move", np.uint8),  # it left the schedule topic, but the broker took that for a failure (DL-6)
+        ("together", np.uint8),  # delivered in one call with others, a success of which may leave some out (CC-10)
+        ("assumed", np.uint8),  # its due time depends on levels that were not stated for these brokers
         ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
     ]
 )

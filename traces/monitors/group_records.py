@@ -70,13 +70,13 @@ class Member:
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics
     told_at: int = EVER  # when that was
     before: dict[str, int] = field(default_factory=dict)  # the highest version that it ever announced for each topic
-    taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not told anew since: first and last take
+    taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not announced anew: first and last take
     dropped: dict[str, int] = field(default_factory=dict)  # topics whose queues it gave up as no longer consumed: when
     routes: dict[str, Route] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
-    awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # given, not taken: when each pass gave it
-    unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats then
+    awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # not taken: when each pass gave it
+    unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats
     untold: dict[str, int] = field(default_factory=dict)  # topics that it no longer announces: since when
     repeats: bool = False  # whether it announced the same twice: all its heartbeats are recorded, not only changes
 

@@ -220,7 +220,7 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
         return
     if after == offset:
         note_misstep(t, n, Misstep.MARK_LEFT, now, offset, after)
-    if line.owed == line.idle:  # nothing is surely owed: a commit by hand takes several, and sets it once
+    if line.owed == line.idle:  # nothing is certainly owed: a manual commit takes several messages
         line.owed_at = now
     tell_if_forgotten(t, n, offset)
     line.owed += 1

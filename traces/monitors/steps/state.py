@@ -108,12 +108,12 @@ LINE = np.dtype(
                 "showing",  # and that of ``showing_at``, which replaces it next
                 "showing_at",
                 "denied_at",  # since when the answer is "nothing new", and of a later end; NEVER: it is not
-                "beginning",  # the highest beginning it was told; of a broker: the end before its topic was made again
+                "beginning",  # the highest beginning seen; of a broker: the end before its topic was created again
                 "missing",  # offsets from ``first_missing`` on that were left out so far
                 "first_missing",
-                "filled",  # a bit for each offset from there on that was stored
+                "filled",  # bits of the stored offsets from there on
                 "owed",  # messages that left the window without the in-memory offset being set
-                "idle",  # of these, those that did not move the low-water mark: whether they set it again is not told
+                "idle",  # of these, those that did not move the low-water mark: they may have set it again unrecorded
                 "owed_at",  # since when nothing was set, ms
                 "found",  # messages that its pulls brought
                 "given",  # messages that its listeners were given, once for each time that they were in a window
