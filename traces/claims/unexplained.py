@@ -1,6 +1,4 @@
-"""The delivery before an unexplained one: the event that would explain the repetition must be recordable by its
-process.
-"""
+"""The delivery before an unexplained one: its process must have recorded the kind of event that would explain it."""
 
 from __future__ import annotations
 

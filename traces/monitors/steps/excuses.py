@@ -132,7 +132,7 @@ class Excuses:
         if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
             since, until = int(found["since"]), int(found["time"])
             answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
-            # The request is one-way: whether the broker received the unlock is known from other requests at that time.
+            # Unlocking is one-way: only other answers at that time show that the broker received it.
             waits = [(since + LATE, until)]
             if misstep == Misstep.REFUSED_FREE:
                 given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
