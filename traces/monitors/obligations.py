@@ -65,7 +65,7 @@ QUEUE = np.dtype(
             "given",  # lowest possible offset of what its owner was given: its answers so far had no messages
             "floor",  # highest offset that it may hold from before it was first heard of, or is still to be given
             "conditions",
-            "since",  # when it is owned
+            "since",  # since when it is owned
             "blocked",  # what keeps the message at FINISHED, and
             "keeper",  # who was given it, as of the last event
             "weighed",  # 1: nothing has changed since its obligations were evaluated

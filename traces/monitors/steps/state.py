@@ -107,7 +107,7 @@ LINE = np.dtype(
                 "shown_at",
                 "showing",  # and that of ``showing_at``, which replaces it next
                 "showing_at",
-                "denied_at",  # since when the answer is "nothing new", and of a later end; NEVER: it is not
+                "denied_at",  # since when answers are "nothing new" but show a later end; NEVER: they do not
                 "beginning",  # the highest beginning seen; of a broker: the end before its topic was created again
                 "missing",  # offsets from ``first_missing`` on that were left out so far
                 "first_missing",
@@ -130,16 +130,16 @@ LINE = np.dtype(
                 "sent",  # highest offset that it has stored; -1: none
                 "unstored",  # in-memory offset, not stored, of the queue that it gave up; -1: none
                 "unstored_at",  # since when it was in memory when that was first recorded, ms
-                "idle_since",  # when it took the queue, or got a pull answer, without pulling again; NEVER: it has
+                "idle_since",  # when it took the queue, or got a pull answer; NEVER: it has pulled since
                 "taken",  # messages that have left its windows
                 "asked_at_leave",  # since when a pull was under way when it gave up the queue, ms
                 "calls",  # listeners of this window that have not returned
                 "call",  # offset after their batch, and
                 "called",  # the offset given last
-                "kept",  # when it gave up the queue with its lock, ms; NEVER: it did not
+                "kept",  # when it gave up the queue while it had its lock, ms; NEVER: it did not
                 "taken_at",  # when it last took the queue, ms; NEVER: that was not recorded
                 "renewed_at",  # when it last requested the lock, ms; NEVER: it did not
-                "overdue_at",  # when it first got a pull answer after it should request it again, ms; NEVER: it did not
+                "overdue_at",  # when a pull was first answered after the lock was due for renewal, ms; NEVER: none
                 "watched",  # offset of the pull whose messages are expected at the listeners; -1: none are
                 "watched_end",  # and its next offset
                 "awaited",  # how many of them were not given yet
