@@ -58,7 +58,10 @@ class Known:
     taken: list[int] = field(default_factory=list)
 
     def smallest_two(self) -> int:
-        """Position of the first of the two adjacent sorted sets to merge: the sets found last are small and many."""
+        """Position of the first of the two adjacent sorted sets to merge: the smallest pair, not counting the last set.
+
+        The last set, found most recently, is large.
+        """
         sizes = [one[1] + other[1] for one, other in pairwise(self.runs[:-1])]
         return sizes.index(min(sizes))
 

@@ -19,7 +19,7 @@ from .page import Entry
 from .subjects import Constants, Subject, command_for, data_of, of_bug
 
 UNEXPECTED, EXPECTED, POSSIBLE = range(3)
-"""Which findings come first where a page has not room for all; the last ones show what is possible."""
+"""Order in which findings are kept if a page has no room for all; the last ones show what is possible."""
 
 
 @dataclass
@@ -27,9 +27,9 @@ class Findings:
     """Entries that are collected one after the other; equal configurations are lowered once.
 
     Attributes:
-        rules: as :func:`.model_data.model_data` takes them.
-        entries: what has a run.
-        left_out: findings whose run is of no finite configuration, or begins elsewhere than in the initial state.
+        rules: as for :func:`.model_data.model_data`.
+        entries: the findings that have a run.
+        left_out: findings whose configuration is not finite, or whose run does not begin in the initial state.
     """
 
     rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -38,11 +38,11 @@ class Findings:
     _lowered: dict[str, tuple[Lowered, Data]] = field(default_factory=dict)
 
     def add_outcomes(self, outcomes: Iterable[Outcome], changes: Constants | None = None) -> None:
-        """Add what a suite has found; rows without a run are passed over.
+        """Add what a suite has found; rows without a run are skipped.
 
         Args:
-            outcomes: of claims; those of theorems have no run.
-            changes: constants that replaced those of every row.
+            outcomes: outcomes of claims; those of theorems have no run.
+            changes: constants that override those of every row.
         """
         found = [outcome for outcome in outcomes if isinstance(outcome.row.subject, Claim) and outcome.result.run]
         together: dict[str, list[Claim]] = {}
@@ -66,7 +66,7 @@ class Findings:
             self._add(given, outcome.result, command_for(claim), rank)
 
     def add_answers(self, answers: Iterable[Answer]) -> None:
-        """Add what became of known bugs; those without a run are passed over."""
+        """Add what became of known bugs; those without a run are skipped."""
         for answer in answers:
             entry, result = answer.entry, answer.mutated
             if isinstance(entry, MachineMutant | Surprise) and result is not None and result.run:
@@ -118,7 +118,7 @@ def _take(lowered: Lowered, labels: Iterable[str]) -> None:
     """Take the steps from the initial state.
 
     Raises:
-        ModelError: one of them is not there, or not enabled: the run begins elsewhere.
+        ModelError: a step does not exist, or is not enabled: the run begins elsewhere.
     """
     numbers = {instance.label: instance.number for instance in lowered.instances}
     machine = PlainMachine(lowered)

@@ -1,7 +1,7 @@
-"""A configuration as data for a browser: cells, straight-line program, actions and properties, with their words.
+"""A configuration as data for a browser: cells, straight-line program, actions and properties, with their texts.
 
-The nodes are those of ``model/kernel/program.py``, from which the machine code and the plain Python form are made as
-well; ``script/kernel/machine.mjs`` makes JavaScript of them.
+The nodes are those of ``model/kernel/program.py``, from which the machine code and the plain Python form are generated
+as well; ``script/kernel/machine.mjs`` turns them into JavaScript.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ OPERATIONS = tuple(Op)
 """Operations by their number in the data; ``script/kernel/program.mjs`` has the same list."""
 
 AFTER = "after "
-"""What the name of a lowered predicate begins with that is the ``after`` of a property."""
+"""Prefix of the name of a lowered predicate that is the ``after`` of a property."""
 
 Data = dict[str, Any]
-"""What ``json.dumps`` takes."""
+"""Anything that ``json.dumps`` accepts."""
 
 
 def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Lowered:
@@ -57,12 +57,12 @@ def traced_with(configuration: Configuration, claims: Sequence[Claim]) -> Lowere
 def model_data(
     lowered: Lowered, claims: Sequence[Claim] = (), *, rules: Mapping[str, tuple[str, str]] | None = None
 ) -> Data:
-    """The configuration and its properties, as the page reads them.
+    """The configuration and its properties, in the form that the page reads.
 
     Args:
         lowered: from :func:`traced_with`, with the same claims.
-        claims: which properties are shown, each with its lesson.
-        rules: id of a rule → what it says, and where it is in the Java source; those that nothing names are left out.
+        claims: the properties to show, each with its lesson.
+        rules: id of a rule → what it says, and where it is in the Java source; rules that nothing names are left out.
     """
     program = program_of(lowered)
     configuration = lowered.configuration
@@ -128,7 +128,7 @@ def _family(family: Family) -> Data:
 
 
 def _doc_of(enumeration: type[Any] | None) -> str:
-    """What an enumeration says of itself: the text about a variable that has none of its own."""
+    """The docstring of an enumeration: used for a variable that has no text of its own."""
     return (inspect.getdoc(enumeration) or "").split("\n\n")[0].replace("\n", " ") if enumeration else ""
 
 
@@ -164,7 +164,7 @@ def _instance(program: Program, instance: Instance, action: int) -> Data:
 
 
 def _written(check: Check) -> str:
-    """What a check is about; only the family where the index is a term, whose text takes long to make."""
+    """The target of a check; only the family if the index is a term, whose text takes long to make."""
     label = check.label
     if isinstance(label, Spelled) and any(isinstance(item, Term) for item in label.index):
         return f"{label.family.name}[…]"
@@ -172,7 +172,7 @@ def _written(check: Check) -> str:
 
 
 def _parts(guard: Any) -> Iterator[Any]:
-    """The conditions that a guard is made of, all of which must be true."""
+    """The conditions of which a guard consists, all of which must be true."""
     if z3.is_and(guard):
         for child in guard.children():
             yield from _parts(child)

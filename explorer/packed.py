@@ -1,7 +1,8 @@
-"""What a page opens, packed: entries and their configurations as one compressed text, each long text in it only once.
+"""The content of a page, packed: entries and their configurations as one compressed text, with each long text only
+once.
 
-Configurations of a machine say nearly the same; a text that occurs again is written as the number of the first one.
-``script/page/packed.mjs`` reads it.
+Configurations of a machine have nearly the same texts; a repeated text is written as the number of its first
+occurrence. ``script/page/packed.mjs`` reads it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SHARED = "\x01"
-"""What a text begins with that is the number of a shared one."""
+"""Prefix of a text that is the number of a shared one."""
 
 LONG = 24
-"""Characters from which on a text is shared."""
+"""Number of characters from which on a text is shared."""
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Packed:
     """Entries with their configurations, up to a size.
 
     Attributes:
-        most: bytes that the packed text may have.
+        most: maximum number of bytes of the packed text.
     """
 
     most: int
@@ -37,10 +38,10 @@ class Packed:
     _stream: Any = field(default_factory=lambda: zlib.compressobj(9))
 
     def add(self, place: int, entry: Mapping[str, object], data: Mapping[str, object] | None) -> bool:
-        """Add an entry that is shown at a place among the others, with its configuration if it has one that still fits.
+        """Add an entry that is shown at a given position, with its configuration if it has one that still fits.
 
         Returns:
-            Whether it opens: an entry without its configuration is listed only. The first one always opens.
+            Whether it opens: an entry without its configuration is only listed. The first one always opens.
         """
         text = _json(data)
         opens = text in self._models
@@ -58,14 +59,14 @@ class Packed:
         return opens
 
     def text(self) -> str:
-        """All of it, in letters that may stand in an HTML page."""
+        """All of it, in characters that are safe in an HTML page."""
         entries = [entry for _, entry in sorted(self._entries, key=lambda item: item[0])]
         models = ",".join(self._models.values())
         whole = f'{{"texts":{_json(list(self._texts))},"entries":{_json(entries)},"models":[{models}]}}'
         return base64.b64encode(gzip.compress(whole.encode(), mtime=0)).decode()
 
     def _grow(self, text: str) -> int:
-        """About how many bytes there are with another text."""
+        """Approximate number of bytes with another text."""
         self._size += len(self._stream.compress(text.encode())) + len(self._stream.flush(zlib.Z_SYNC_FLUSH))
         return self._size * 4 // 3
 

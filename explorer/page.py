@@ -1,4 +1,4 @@
-"""The page: template, style, script and configurations put into one HTML file that asks nothing of the network."""
+"""The page: template, style, script and configurations combined into one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _HOLE = re.compile(r"\{\{ (\w+) \}\}")
 _PACKED = re.compile(r'id="packed">([^<]*)<')
 
 MOST_BYTES = 300_000
-"""How large a page gets: entries whose configuration does not fit any more are listed with what opens them alone."""
+"""Maximum size of a page: entries whose configuration does not fit are listed with the command that opens them
+separately.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """An event of a recording, beside a run.
+    """An event of a recording, shown beside a run.
 
     Attributes:
         text: what happened, in a sentence.
-        step: how many steps the run has taken when it has happened; None where the run does not go along with it.
+        step: number of steps of the run at the time of the event; None if the run does not match it.
     """
 
     text: str
@@ -38,22 +40,22 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Something the page opens: a configuration, perhaps with a run of it.
+    """Something that the page opens: a configuration, possibly with a run of it.
 
     Attributes:
-        id: what links name it by.
+        id: its name in links.
         title: in a few words.
         doc: in a sentence.
         data: the configuration, from :func:`.model_data.model_data`.
-        steps: labels of the steps of its run, such as ``take(c0, q0)``; None where it has no run.
+        steps: labels of the steps of its run, such as ``take(c0, q0)``; None if it has no run.
         loop: state to which the last one returns, for a run that never ends.
-        hunt: id of a property whose light is opened, and whose shortest violation or witness is looked for where
-            there is no run.
-        verdict, note: what an engine said of it, and in which words that is shown.
-        recorded: what was recorded of the same in a real run; shown beside the pictures.
-        follows: whether the run goes along with what was recorded, as far as events have steps.
-        rank: entries with a smaller one come first where there is not room for all.
-        command: what opens it alone.
+        hunt: id of the property whose indicator is opened; if there is no run, its shortest violation or witness is
+            searched.
+        verdict, note: an engine's verdict, and the words in which it is shown.
+        recorded: the corresponding events of a real run; shown beside the pictures.
+        follows: whether the run matches the recording, for the events that have steps.
+        rank: entries with a smaller one come first if there is no room for all.
+        command: the command that opens it separately.
     """
 
     id: str
@@ -80,15 +82,15 @@ def page(
     most: int = MOST_BYTES,
     elsewhere: Mapping[str, str] | None = None,
 ) -> str:
-    """The page for some entries; with one it opens at once, with more it lists them.
+    """The page for some entries; a single one opens at once, several are listed.
 
     Args:
         entries: what it opens, at least one.
-        title: of a page with several entries.
+        title: title of a page with several entries.
         served: whether a server answers for other constants, see ``rocketproof explore --serve``.
-        opens: whether the first of several entries opens at once, too.
-        most: bytes up to which configurations are put into it, the first one in any case.
-        elsewhere: id of an entry → the page beside this one in which it opens instead.
+        opens: whether the first of several entries also opens at once.
+        most: bytes up to which configurations are included; the first one always is.
+        elsewhere: id of an entry → the neighbouring page in which it opens instead.
     """
     elsewhere = elsewhere or {}
     rest = _text("page/style.css") + _text("page/template.html") + script()
@@ -109,9 +111,9 @@ def page(
 
 
 def pages(entries: Sequence[Entry], *, title: str, name: str, most: int = MOST_BYTES) -> dict[str, str]:
-    """The page for some entries, and further ones beside it for those that have no room in it: name → text.
+    """The page for some entries, and further pages for those that do not fit into it: name → text.
 
-    The first one, called ``name``, lists all entries, the others those that open there.
+    The first page, called ``name``, lists all entries, the others those that open there.
     """
     stem, dot, ending = name.rpartition(".")
     rest, opening = list(entries), list[set[str]]()
@@ -147,20 +149,22 @@ def _listed(entry: Entry) -> dict[str, object]:
 
 
 def entries_in(text: str) -> list[dict[str, Any]]:
-    """What a page lists, as its script reads it; ``model`` is None where it does not open here."""
+    """The entries of a page, in the form that its script reads; ``model`` is None for an entry that does not open
+    here.
+    """
     found = _PACKED.search(text)
     return unpacked(found[1])[0] if found else []
 
 
 def _changed(data: Data) -> Iterable[str]:
-    """Constants with other values than the usual ones, as a link has them."""
+    """Constants that differ from the usual ones, as written in a link."""
     for name, constant in data["constants"].items():
         if constant["value"] != constant["usual"]:
             yield f"{name}={constant['value']}"
 
 
 def script() -> str:
-    """All modules of the page as one, each after those it imports."""
+    """All modules of the page as one, each after those that it imports."""
     done: dict[str, str] = {}
     for path in _in_order("main.mjs", []):
         text = _EXPORT.sub("", _IMPORT.sub("", _text(f"script/{path}")))

@@ -1,7 +1,7 @@
 """How a step is drawn: between which lanes something travels.
 
-Written once here; the page (``script/page/``) and :mod:`.run_svg` draw by it. A machine that it does not know is drawn
-all the same: lanes are the parties that actions name, and a step that names two of them is a request.
+This is defined once here; the page (``script/page/``) and :mod:`.run_svg` use it. An unknown machine is drawn too:
+lanes are the parties that actions name, and a step that names two of them is a request.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..model.kernel.lowered import Instance, Lowered
 
 
 class Travel(enum.StrEnum):
-    """What travels in a step: a request, an answer, one after the other, nothing, what gets lost or is held up."""
+    """What travels in a step: a request, an answer, both in turn, nothing, or something that is lost or delayed."""
 
     REQUEST = "request"
     ANSWER = "answer"
@@ -52,13 +52,13 @@ TRAVELS: Mapping[str, Travel] = {
     )
     for name in names.split()
 }
-"""How the steps of RocketMQ's actions travel; a request where nothing is said."""
+"""How the steps of RocketMQ's actions travel; a request if not listed."""
 
 PARTIES = ("Consumer", "Broker", "Queue")
-"""Domains that have lanes, in the order of lanes; machines without any have one for each first parameter."""
+"""Domains that have lanes, in the order of lanes; for machines without any, the domains of first parameters."""
 
 ELSEWHERE = "·"
-"""The lane of steps that no party takes: the broker as a whole, the operator, time."""
+"""The lane of steps that no party takes: those of the broker as a whole, the operator, or time."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Drawn:
     """A step as it is drawn.
 
     Attributes:
-        source, target: lanes; the same for what happens inside one.
+        source, target: lanes; equal for what happens inside one.
         travel: what travels between them.
         cargo: what it is about, such as ``m0``.
-        fault: whether it is something that goes wrong, of which a budget allows so many.
+        fault: whether it is a fault, of which a budget allows a limited number.
     """
 
     source: str
@@ -80,7 +80,7 @@ class Drawn:
 
 
 def travel_of(action: str) -> Travel:
-    """How steps of an action travel."""
+    """How the steps of an action travel."""
     return TRAVELS.get(action, Travel.REQUEST)
 
 

@@ -14,7 +14,7 @@ from .subjects import claims_about, named
 
 @dataclass(frozen=True)
 class Rerun:
-    """A run that was taken again in the plain Python form, with what is claimed of its configuration."""
+    """A run that was repeated in the plain Python form, with the claims about its configuration."""
 
     machine: PlainMachine
     run: Run
@@ -28,12 +28,12 @@ class Rerun:
         """Whether a property of states holds in the last state, or in the one after ``at`` steps.
 
         Raises:
-            ConfigurationError: the configuration cannot be asked for it.
+            ConfigurationError: the property cannot be evaluated in the configuration.
         """
         return self._asked(property).holds(property, self.states[at])
 
     def _asked(self, property: str) -> PlainMachine:
-        """The machine with a property; one that is claimed of another configuration is put to this one when asked."""
+        """The machine with a property; one that is claimed about another configuration is evaluated in this one."""
         if property in self.machine.lowered.predicates:
             return self.machine
         configuration = self.machine.lowered.configuration
@@ -53,16 +53,16 @@ class Rerun:
 
 
 def rerun(name: str, constants: Mapping[str, int | str], steps: Sequence[str], *, loop: int | None = None) -> Rerun:
-    """Take a run again.
+    """Repeat a run.
 
     Args:
-        name: a machine, preset, property or known bug, as ``rocketproof explore`` takes it.
-        constants: what differs from its configuration.
+        name: a machine, preset, property or known bug, as for ``rocketproof explore``.
+        constants: where the configuration differs from the named one.
         steps: labels of the actions, such as ``take(c0, q0)``, with or without spaces.
         loop: for a run that never ends: the state to which the last step returns.
 
     Raises:
-        ConfigurationError: there is no such subject, or no step of that label.
+        ConfigurationError: there is no such subject, or no step with that label.
         ModelError: a step is not enabled where it is taken.
     """
     found = named(name, constants)

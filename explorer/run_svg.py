@@ -1,7 +1,7 @@
-"""A run as one SVG picture: lanes with what travels between them, and the cells of each queue in the end.
+"""A run as one SVG picture: lanes with what travels between them, and the cells of each queue at the end.
 
-The picture stands alone: its colors follow the reader's light or dark scheme, every step has its sentence as a title,
-and nothing in it is loaded from elsewhere.
+The picture is self-contained: its colors follow the reader's light or dark scheme, every step has its sentence as a
+title, and nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def run_svg(run: Run, *, title: str = "", width: int = WIDTH) -> str:
 
     Args:
         run: what happened, step by step.
-        title: stands above it, and is what a screen reader says first.
-        width: of the picture, in pixels; lanes share it.
+        title: shown above it, and read first by a screen reader.
+        width: width of the picture, in pixels, which lanes share.
     """
     taken = [run.lowered.instances[number] for number in run.steps]
     on = [
@@ -104,7 +104,7 @@ def _tip(x: float, y: float, sign: int) -> str:
 
 
 def _queues(run: Run, top: float) -> tuple[list[str], int]:
-    """The windows over each queue in the last state, one row each, and how far down they reach."""
+    """The windows over each queue in the last state, one row each, and the y position below them."""
     lowered, state = run.lowered, run.states[-1]
     values = {cell.key: value for cell, value in zip(lowered.cells, state, strict=True)}
     sizes = _sizes(lowered)
@@ -158,7 +158,7 @@ def _stage(lowered: Lowered, values: dict[tuple[str, tuple[int | None, ...]], in
 
 
 def _sizes(lowered: Lowered) -> tuple[int, int, int] | None:
-    """Clients, queues and messages of the windows; None where the machine has no windows."""
+    """Numbers of clients, queues and messages in the windows; None if the machine has no windows."""
     for cell in lowered.cells:
         if cell.family.name == "stage" and len(cell.family.dims) == 3:
             clients, queues, messages = (dim.size or 0 for dim in cell.family.dims)

@@ -29,12 +29,12 @@ class Subject:
     """A configuration to explore.
 
     Attributes:
-        id: what the user named.
+        id: the name that the user gave.
         title, doc: for the page.
-        claims: what is claimed of this very configuration.
-        others: claims of other configurations of the machine, which may not hold here.
-        hunt: id of the property that the user is after; empty if none.
-        note: how the catalogue sees it.
+        claims: claims about this very configuration.
+        others: claims about other configurations of the machine, which may not hold here.
+        hunt: id of the property of interest; empty if there is none.
+        note: its status in the catalogue.
     """
 
     id: str
@@ -48,19 +48,21 @@ class Subject:
 
 
 def subject(name: str, constants: Constants | None = None) -> Subject:
-    """The machine, preset, property or known bug of a name, with some constants changed, and whatever it can be asked.
+    """The machine, preset, property or known bug with a name, with some constants changed, and every claim that applies
+    to it.
 
     Raises:
-        ConfigurationError: there is nothing of that name, or a constant is not possible.
+        ConfigurationError: there is nothing with that name, or a constant is not possible.
     """
     return _with_others(named(name, constants))
 
 
 def named(name: str, constants: Constants | None = None) -> Subject:
-    """As :func:`subject`, with the claims of this very configuration only: what has many queues is there sooner.
+    """Like :func:`subject`, with only the claims about this very configuration: faster for configurations with many
+    queues.
 
     Raises:
-        ConfigurationError: there is nothing of that name, or a constant is not possible.
+        ConfigurationError: there is nothing with that name, or a constant is not possible.
     """
     changes = dict(constants or {})
     machines = known_machines()
@@ -82,7 +84,7 @@ def named(name: str, constants: Constants | None = None) -> Subject:
         return of_bug(bugs[name], changes)
     bug = bugs.get(name.partition("~")[2])
     if isinstance(bug, MachineMutant) and name == f"{bug.machine.name}~{bug.id}":
-        # A machine with a bug in it, as pages and copied tests name it: constants are told from the usual ones.
+        # A machine with a bug in it, as pages and copied tests name it: constants are given relative to the usual ones.
         found = of_bug(bug)
         configuration = found.configuration.machine.configure(**changes)
         return replace(found, id=name, configuration=configuration)
@@ -98,7 +100,7 @@ def named(name: str, constants: Constants | None = None) -> Subject:
 
 
 def is_known(name: str) -> bool:
-    """Whether there is a machine, preset, property or known bug of that name."""
+    """Whether there is a machine, preset, property or known bug with that name."""
     try:
         named(name)
     except ConfigurationError:
@@ -107,7 +109,7 @@ def is_known(name: str) -> bool:
 
 
 def _stepped(machine: Machine, constants: Constants) -> Configuration:
-    """A configuration that runs take one way through, which may have more room than one that is searched."""
+    """A configuration for runs that are stepped through, which may be larger than one that is searched."""
     given = roomy_assignment if machine.name == roomy_assignment.name else machine
     return given.configure(**constants)
 
@@ -162,13 +164,13 @@ def known_machines() -> dict[str, Machine]:
 
 
 def data_of(given: Subject, *, rules: Mapping[str, tuple[str, str]] | None = None) -> tuple[Lowered, Data]:
-    """The configuration as terms, and as the page reads it.
+    """The configuration as terms, and in the form that the page reads.
 
     Raises:
         ModelError: the configuration is infinite.
     """
     lowered = traced_with(given.configuration, [*given.claims, *given.others])
-    # What speaks of nothing in this configuration is the same in every state, and would only be in the way.
+    # A claim that refers to nothing in this configuration has the same value in every state, and would only distract.
     others = [claim for claim in given.others if not _known(lowered.predicates[claim.property.id].term)]
     data = model_data(lowered, [*given.claims, *others], rules=rules)
     for told in data["properties"][len(given.claims) :]:
@@ -183,7 +185,7 @@ def entry_of(
     steps: Iterable[str] | None = None,
     loop: int | None = None,
 ) -> Entry:
-    """The configuration as an entry of a page, perhaps with a run."""
+    """The configuration as an entry of a page, possibly with a run."""
     _, data = data_of(given, rules=rules)
     return Entry(
         id=given.id,
@@ -232,7 +234,7 @@ def claims_about(machine: Machine) -> dict[str, Claim]:
 
 
 def _with_others(given: Subject) -> Subject:
-    """With the claims of other configurations that this one can be asked as well."""
+    """Add the claims about other configurations that can also be evaluated in this one."""
     own = {claim.property.id for claim in given.claims}
     found = {key: claim for key, claim in claims_about(given.configuration.machine).items() if key not in own}
     speak = readable(given.configuration, {key: claim.property.holds for key, claim in found.items()})

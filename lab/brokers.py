@@ -1,4 +1,4 @@
-"""Files that a name server and a broker are started with: settings, and what they log."""
+"""The files with which a name server and a broker are started: settings, and logging settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .ports import LOOPBACK
 
 CLUSTER_NAME = "rocketproof"
 BROKER_PORTS = (-2, 0, 1)
-"""Distances of the ports of a broker from ``listenPort``: fast channel, its own, replication (haListenPort)."""
+"""Offsets of a broker's ports from ``listenPort``: fast channel, its own, replication (haListenPort)."""
 
 BROKER_SETTINGS: Mapping[str, str] = {
     "autoCreateTopicEnable": "false",  # a mistyped topic is an error, not a new topic
@@ -25,26 +25,26 @@ BROKER_SETTINGS: Mapping[str, str] = {
     "maxIndexNum": "40000",
     "transientStorePoolEnable": "false",
     "diskMaxUsedSpaceRatio": "95",
-    # A machine that does other things too is slow at times; that is no reason to refuse requests.
+    # A machine that does other things too is sometimes slow, which is no reason to refuse requests.
     "osPageCacheBusyTimeOutMills": "10000",
     "waitTimeMillsInSendQueue": "10000",
 }
-"""What every broker of the lab is set to, where the user says nothing else; all else is RocketMQ's own."""
+"""Settings of every broker in the lab, unless the user sets them; all others have RocketMQ's defaults."""
 
 OWN_SETTINGS = frozenset({"brokerIP1", "brokerIP2", "brokerName", "haListenPort", "listenPort", "namesrvAddr"})
-"""What the lab sets itself: names, addresses and ports."""
+"""Settings that the lab sets itself: names, addresses and ports."""
 
 NAMESRV_PREFIX = "namesrv."
-"""Settings that begin so are the name server's."""
+"""Prefix of settings of the name server."""
 
 BROKER_PROPERTIES: Mapping[str, str] = {
     "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.97",
     "rocketmq.broker.diskSpaceWarningLevelRatio": "0.98",
 }
-"""System properties of brokers: a disk that is rather full is full of other things than the lab's messages."""
+"""System properties of brokers: a rather full disk is full of other things than the lab's messages."""
 
 SERVER_PROPERTIES: Mapping[str, str] = {"tls.server.mode": "disabled"}
-"""System properties of all servers: they would make keys and certificates that nobody asks for."""
+"""System properties of all servers: by default they would create unnecessary keys and certificates."""
 
 _LOGBACK = """\
 <configuration>
@@ -63,11 +63,11 @@ _LOGBACK = """\
 </configuration>
 """
 _LOGBACK_FILES = ("logback_broker.xml", "logback_namesrv.xml", "logback_tools.xml", "logback.xml")
-"""The first three are where 4.9 looks, below ROCKETMQ_HOME; 5.x is told the last by a system property."""
+"""The first three are where 4.9 looks, below ROCKETMQ_HOME; 5.x gets the last one by a system property."""
 
 
 def write_logging(rocketmq_home: Path) -> dict[str, str]:
-    """Write the logging settings of all releases, log to standard output, and return the properties they need."""
+    """Write the logging settings of all releases (log to standard output), and return the properties that they need."""
     conf = rocketmq_home / "conf"
     conf.mkdir(parents=True, exist_ok=True)
     for name in _LOGBACK_FILES:
@@ -76,7 +76,7 @@ def write_logging(rocketmq_home: Path) -> dict[str, str]:
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Nothing, for settings that a user may give.
+    """Check settings that a user gives.
 
     Raises:
         LabError: the lab sets one of them itself, or it has no name.
@@ -96,7 +96,7 @@ def broker_file(*, name: str, port: int, namesrv: str, store: Path, settings: Ma
         port: ``listenPort``; see :data:`BROKER_PORTS`.
         namesrv: address of the name server.
         store: folder for its messages and offsets.
-        settings: of the user; those of the name server are left out.
+        settings: the user's settings; those for the name server are left out.
     """
     own = {
         "bindAddress": LOOPBACK,  # 5.x; 4.9 has no such setting and listens on all addresses
@@ -114,7 +114,7 @@ def broker_file(*, name: str, port: int, namesrv: str, store: Path, settings: Ma
 
 
 def namesrv_file(*, port: int, folder: Path, settings: Mapping[str, str]) -> str:
-    """The settings file of a name server; ``settings`` of the user without the prefix are brokers', and left out."""
+    """The settings file of a name server; the user's ``settings`` without the prefix are for brokers, and left out."""
     own = {"bindAddress": LOOPBACK, "kvConfigPath": str(folder / "kvConfig.json"), "listenPort": str(port)}
     given = {
         name.removeprefix(NAMESRV_PREFIX): value for name, value in settings.items() if name.startswith(NAMESRV_PREFIX)

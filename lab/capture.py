@@ -1,4 +1,4 @@
-"""Capture: the files that the agents in consumers and brokers have written are kept as one trace."""
+"""Capture: the files written by the agents in consumers and brokers are stored as one trace."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..traces.recorders.processes import Death
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """What was kept.
+    """What was stored.
 
     Attributes:
-        events: how many were written.
-        left_out: what was not, or could not be told, in words, and how often.
-        unrecorded: members of recorded groups that no file is about, by group.
-        problems: what was wrong in the files; where something was lost the trace has a gap.
+        events: number of events written.
+        left_out: what was left out, or could not be recognised, in words, and how often.
+        unrecorded: members of recorded groups that no file covers, by group.
+        problems: problems in the files; where something was lost, the trace has a gap.
     """
 
     events: int
@@ -40,8 +40,9 @@ def keep_capture(
     """Write the recordings of all processes as one trace.
 
     Args:
-        files: of the agents, or folders of them.
-        out: the trace: Parquet if the name ends in ``.parquet``, else JSONL, packed if it ends in ``.zst`` or ``.gz``.
+        files: files of the agents, or folders of them.
+        out: the trace: Parquet if the name ends in ``.parquet``, otherwise JSONL, compressed if it ends in ``.zst`` or
+            ``.gz``.
         deaths: processes that were killed.
         complete: whether the recording begins with the first event of its groups, and nothing is under way at its end.
 

@@ -18,10 +18,10 @@ from .scenario import Consumer
 MAIN = "rocketproof.driver.Driver"
 ARTIFACTS = ("rocketmq-client", "rocketmq-tools")
 CLIENT_ALONE = ("rocketmq-client",)
-"""Of a client that writes its own log: with the tools beside it a client of 5.x writes to theirs."""
+"""For a client that writes its own log: with the tools on its class path, a 5.x client would write to their log."""
 HEAP_MB = 128
 START_SECONDS = 60.0
-"""How long a client may take to start; a busy machine is slow at that."""
+"""How long a client may take to start, s; a busy machine is slow at that."""
 ANSWER_SECONDS = 60.0
 
 
@@ -31,9 +31,9 @@ class Setup:
 
     Attributes:
         toolchain: Java and jars.
-        release: of RocketMQ.
-        folder: of logs and of what clients keep in their home.
-        capture: folder that agents write to; None to run without agents.
+        release: release of RocketMQ.
+        folder: for logs, and for the home folders of clients.
+        capture: folder to which agents write; None to run without agents.
     """
 
     toolchain: Toolchain
@@ -56,14 +56,14 @@ class Setup:
         """Start a driver.
 
         Args:
-            role: what it is, see the driver.
-            name: of the process, and of its folder.
-            settings: for the role.
+            role: its role, see the driver.
+            name: name of the process, and of its folder.
+            settings: settings for the role.
             properties: system properties.
-            release: of RocketMQ, where it is another one than :attr:`release`.
-            artifacts: of RocketMQ, in its class path.
-            recorded: whether the agent is in it.
-            clock_ms: how far the agent's stamps are ahead.
+            release: release of RocketMQ, if it differs from :attr:`release`.
+            artifacts: RocketMQ artifacts on its class path.
+            recorded: whether it runs with the agent.
+            clock_ms: how far the agent's time stamps are ahead.
 
         Raises:
             LabError: the class path cannot be resolved, or a jar does not build.
@@ -101,7 +101,7 @@ class _Asked:
         """Wait for the answer to a command.
 
         Raises:
-            LabError: there is none, or it is an error.
+            LabError: there is no answer, or it is an error.
         """
 
         def found() -> dict[str, Any] | None:
@@ -130,12 +130,13 @@ class ConsumerProcess(_Asked):
     def launch(
         cls, setup: Setup, name: str, consumer: Consumer, *, group: str, topics: Mapping[str, str], namesrv: str
     ) -> ConsumerProcess:
-        """Start the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it, and soon.
+        """Launch the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it without
+        delay.
 
         Args:
             setup: what all clients have in common.
-            name: of the process.
-            consumer: what it is like.
+            name: name of the process.
+            consumer: its configuration.
             group: its consumer group.
             topics: topics with expressions.
             namesrv: address of its name server.
@@ -164,7 +165,7 @@ class ConsumerProcess(_Asked):
         """Wait until it can be started.
 
         Raises:
-            LabError: it does not come to that.
+            LabError: the process failed, or was not ready in time.
         """
         self.process.said("loaded", START_SECONDS)
 
@@ -178,11 +179,11 @@ class ConsumerProcess(_Asked):
         self.client = str(self.process.said("ready", START_SECONDS)["ready"])
 
     def status(self) -> dict[str, Any]:
-        """Calls of its listener so far: deliveries, messages (different ones), succeeded, running."""
+        """Calls of its listener so far: deliveries, messages (distinct ones), succeeded, running."""
         return self.ask(do="status")
 
     def ask_to_stop(self) -> None:
-        """Ask it to shut down; :meth:`stopped` waits for that."""
+        """Ask it to shut down; :meth:`stopped` waits until it has."""
         self.process.resume()
         self.tell({"do": "stop"})
 
@@ -190,11 +191,11 @@ class ConsumerProcess(_Asked):
         """Wait until it has shut down and its process has ended."""
         self.process.said("stopped", ANSWER_SECONDS)
         self.process.wait_for(lambda: not self.process.alive(), "end", ANSWER_SECONDS)
-        self.process.kill()  # closes what is open
+        self.process.kill()  # closes open files
 
 
 class Operator(_Asked):
-    """What an operator does, and a producer beside it."""
+    """The operator of the cluster, which is also a producer."""
 
     @classmethod
     def start(cls, setup: Setup, namesrv: str) -> Operator:
@@ -220,7 +221,7 @@ class Operator(_Asked):
         self.ask(do="group", name=name, retry_queues=retry_queues, brokers=list(brokers))
 
     def progress(self, group: str, *, topics: Sequence[str], brokers: Sequence[str]) -> Progress:
-        """How far a group is with topics."""
+        """The progress of a group on topics."""
         answer = self.ask(do="progress", group=group, topics=list(topics), brokers=list(brokers))
         queues = {name: (each["stored"], each["offset"]) for name, each in answer["queues"].items()}
         return Progress(queues=queues, delayed=answer["delayed"])
@@ -228,21 +229,21 @@ class Operator(_Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a group is.
+    """The progress of a group.
 
     Attributes:
         queues: by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1.
-        delayed: messages that wait for their delay.
+        delayed: number of messages that wait for their delay.
     """
 
     queues: Mapping[str, tuple[int, int]]
     delayed: int
 
     def behind(self, readable: Mapping[str, int]) -> list[str]:
-        """Queues with messages left, without those of a topic that nobody can read.
+        """Queues with messages left, except those that nobody can read.
 
         Args:
-            readable: for each topic how many of its queues are readable; all of them if it is not there.
+            readable: for each topic, how many of its queues are readable; all of them for a topic that is not listed.
         """
         left = []
         for name, (stored, offset) in self.queues.items():
@@ -253,5 +254,5 @@ class Progress:
 
 
 def now_ms() -> int:
-    """The clock of this machine, ms since 1970, as agents have it."""
+    """The clock of this machine, ms since 1970, as agents read it."""
     return time.time_ns() // 1_000_000

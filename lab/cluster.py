@@ -30,10 +30,10 @@ from .remoting import broker_answers, brokers_known
 
 BROKER_NAMES = ("broker-a", "broker-b")
 START_SECONDS = 90.0
-"""How long a part may take until it answers."""
+"""How long a part may take until it answers, s."""
 
 STOP_SECONDS = 60.0
-"""How long a broker may take to end by itself; a 5.x broker on an idle machine takes some 13."""
+"""How long a broker may take to end by itself, s; a 5.x broker on an idle machine takes about 13."""
 
 _STATE = "lab.json"
 _MARK = "rocketproof.lab"
@@ -54,7 +54,7 @@ class Broker:
     Attributes:
         name: ``brokerName``.
         address: ``127.0.0.1:port``, where clients reach it.
-        process: its JVM, another one after each restart.
+        process: its JVM, a new one after each restart.
     """
 
     def __init__(self, name: str, address: str, process: Process, cluster: Cluster) -> None:
@@ -64,7 +64,7 @@ class Broker:
         self._cluster = cluster
 
     def stop(self, *, kill: bool = False) -> None:
-        """End it as an operator would (SIGTERM), or with ``kill`` as a crash does."""
+        """End it as an operator would (SIGTERM), or with ``kill``, like a crash."""
         if kill:
             self.process.kill()
         else:
@@ -74,7 +74,7 @@ class Broker:
         """Start it again with the same files and ports; returns when it answers and the name server knows it.
 
         Raises:
-            LabError: it does not.
+            LabError: this does not happen.
         """
         self.process = self._cluster.start_process(self.name, self.process.command)
         self._cluster.save()
@@ -92,12 +92,12 @@ class Broker:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatus:
-    """How a part of the cluster is.
+    """The status of a part of the cluster.
 
     Attributes:
         name: ``namesrv``, or the name of a broker.
-        address: where it listens.
-        pid: of its process, also of one that has ended.
+        address: the address on which it listens.
+        pid: id of its process, even if it has ended.
         state: ``answers``, ``does not answer`` or ``ended``.
         log: its log.
     """
@@ -113,11 +113,11 @@ class Cluster:
     """A running cluster; leaving its context takes it down.
 
     Attributes:
-        release: RocketMQ's.
-        home: the folder that holds all its files: settings, logs, messages.
+        release: release of RocketMQ.
+        home: the folder that contains all its files: settings, logs, messages.
         namesrv: address of the name server, for clients.
         brokers: its brokers, in the order of their names.
-        capture: folder where its brokers record what they do, if they do.
+        capture: folder to which its brokers record, if they do.
         namesrv_process: the JVM of the name server; None before it is started.
     """
 
@@ -143,22 +143,23 @@ class Cluster:
         clock_ms: Sequence[int] = (),
         tell: Callable[[str], None] = lambda _: None,
     ) -> Cluster:
-        """Start a cluster; returns when every part answers. Whatever goes wrong, nothing of it is left.
+        """Start a cluster; returns when every part answers. If anything goes wrong, nothing of it is left.
 
         Args:
             toolchain: Java and Maven.
             release: one of :data:`~rocketproof.lab.maven.RELEASES`.
-            brokers: how many, 1 or 2.
+            brokers: number of brokers, 1 or 2.
             home: a folder that does not exist or is empty.
-            settings: of the brokers, such as ``messageDelayLevel``; those that begin with ``namesrv.`` are the
-                name server's.
-            capture: folder where the brokers record what they do, by the lab's agent; nothing is recorded without.
+            settings: settings of the brokers, such as ``messageDelayLevel``; those that begin with ``namesrv.`` are for
+                the
+                name server.
+            capture: folder to which the lab's agent in the brokers records; without it, nothing is recorded.
             properties: system properties of the brokers.
-            clock_ms: how far the stamps of the brokers' agents are ahead, by broker.
-            tell: told what is under way.
+            clock_ms: how far the time stamps of the brokers' agents are ahead, by broker.
+            tell: called with progress messages.
 
         Raises:
-            LabError: something was given that is not possible, or a part did not answer.
+            LabError: an argument is impossible, or a part did not answer.
         """
         check_request(release=release, brokers=brokers, settings=settings or {})
         capture = capture.resolve() if capture is not None else None
@@ -169,7 +170,7 @@ class Cluster:
         namesrv_port, *ports = free_ports((0,), *[BROKER_PORTS] * brokers)
         cluster = cls(release=release, home=home, namesrv=f"{LOOPBACK}:{namesrv_port}", capture=capture)
         try:
-            cluster.save()  # from here on `down` finds what there is
+            cluster.save()  # from here on, `down` can find the cluster
             cluster._start(toolchain, ports, settings or {}, properties or {}, agent, clock_ms, tell)
         except BaseException:
             cluster.down()
@@ -236,7 +237,7 @@ class Cluster:
         self._check_taken(settings)
 
     def java_properties(self) -> dict[str, str]:
-        """System properties for every JVM that belongs to this cluster, clients too.
+        """System properties for every JVM that belongs to this cluster, including clients.
 
         They keep its files below :attr:`home`, and let :meth:`down` find it whoever started it.
         """
@@ -256,7 +257,7 @@ class Cluster:
         """Wait until a broker answers and the name server knows it.
 
         Raises:
-            LabError: it does not, or the name server ended meanwhile.
+            LabError: this does not happen, or the name server ended meanwhile.
         """
 
         def registered() -> bool:
@@ -269,7 +270,7 @@ class Cluster:
         broker.process.wait_for(broker.answers, "answer", timeout, every=_POLL_SECONDS)
 
     def status(self) -> list[PartStatus]:
-        """How each part is, as asked now."""
+        """The present status of each part."""
         parts: list[PartStatus] = []
         if self.namesrv_process is not None:
             parts.append(_status(self.namesrv_process, self.namesrv, self._namesrv_answers()))
@@ -281,7 +282,7 @@ class Cluster:
         return _answered(lambda: brokers_known(self.namesrv, timeout=_ASK_SECONDS) is not None)
 
     def check_alive(self) -> None:
-        """Nothing, if every part lives.
+        """Check that every part is alive.
 
         Raises:
             LabError: one has ended; the message has the end of its log.
@@ -290,23 +291,24 @@ class Cluster:
             _check_alive(process)
 
     def down(self) -> None:
-        """End every process of the cluster, clients that carry its properties too, and remove its folder.
+        """End every process of the cluster, including clients that carry its properties, and remove its folder.
 
-        With :attr:`capture` they may end by themselves, so that they write down all they have recorded.
+        With :attr:`capture`, processes get time to end by themselves, so that they write everything that they have
+        recorded.
         """
         if self.capture is not None:
             namesrv = self.namesrv_process.pid if self.namesrv_process is not None else 0
-            # The name server goes last: brokers and clients would wait for its answer to their goodbye.
+            # The name server goes last: brokers and clients would wait for its answer when they unregister.
             end_all([pid for pid in processes_with(self._mark()) if pid != namesrv], timeout=STOP_SECONDS)
         end_all(processes_with(self._mark()), timeout=0)
         for process in self._processes():
-            process.alive()  # asks how it ended, so that the system forgets it
+            process.alive()  # collects its exit status, so that the system forgets it
         shutil.rmtree(self.home, ignore_errors=True)
         if self.home.exists():
             raise LabError(f"{self.home} cannot be removed; no process of the cluster is left.")
 
     def save(self) -> None:
-        """Write down what there is, for :meth:`load`."""
+        """Write down the state of the cluster, for :meth:`load`."""
         addresses = {broker.name: broker.address for broker in self.brokers}
         state = {
             "release": self.release,
@@ -328,7 +330,7 @@ class Cluster:
 
     @classmethod
     def load(cls, home: Path) -> Cluster:
-        """The cluster that :meth:`up` started with this folder, by whatever process.
+        """The cluster that :meth:`up` started with this folder, in whichever process.
 
         Raises:
             LabError: there is none.
@@ -358,7 +360,7 @@ class Cluster:
         return f"-D{_MARK}={self.home}"
 
     def _check_taken(self, settings: Mapping[str, str]) -> None:
-        """Hold the settings that were given against those that the parts say they run with."""
+        """Compare the given settings with those that the parts report."""
         for name, value in settings.items():
             process = self.namesrv_process if name.startswith(NAMESRV_PREFIX) else self.brokers[0].process
             assert process is not None
@@ -380,7 +382,7 @@ class Cluster:
 
 
 def check_request(*, release: str, brokers: int, settings: Mapping[str, str]) -> None:
-    """Nothing, for a cluster that :meth:`Cluster.up` can start, as far as that is known before.
+    """Check, as far as possible in advance, whether :meth:`Cluster.up` can start a cluster.
 
     Raises:
         LabError: it cannot.
@@ -392,13 +394,14 @@ def check_request(*, release: str, brokers: int, settings: Mapping[str, str]) ->
 
 
 def clear(home: Path) -> bool:
-    """End what runs with this folder as its home, whatever became of the command that started it, and remove it.
+    """End everything that runs with this folder as its home, whatever became of the command that started it, and remove
+    it.
 
     Returns:
         Whether there was anything.
 
     Raises:
-        LabError: the folder holds something else.
+        LabError: the folder contains something else.
     """
     home = home.resolve()
     if (home / _STATE).is_file():
@@ -412,10 +415,10 @@ def clear(home: Path) -> bool:
 
 
 def _new_home(home: Path) -> Path:
-    """The folder, made; only its owner may look into it.
+    """The folder, created so that only its owner can read it.
 
     Raises:
-        LabError: it holds something.
+        LabError: it contains something.
     """
     if (home / _STATE).exists():
         raise LabError(f"a cluster was started in {home} already; end it with: rocketproof lab down --home {home}")
@@ -430,7 +433,7 @@ def _new_home(home: Path) -> Path:
 
 
 def _answered(question: Callable[[], object]) -> bool:
-    """Whether a server answers a question, and with something true."""
+    """Whether a server answers a query, and with a true value."""
     try:
         return bool(question())
     except (OSError, ValueError, KeyError):
@@ -448,7 +451,7 @@ def _status(process: Process, address: str, answers: bool) -> PartStatus:
 
 
 def _same(given: str, taken: str) -> bool:
-    """Whether a value of a setting is the one that was given, perhaps written in another way."""
+    """Whether a setting has the given value, possibly in another notation."""
     try:
         return float(given) == float(taken)
     except ValueError:

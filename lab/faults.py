@@ -1,4 +1,4 @@
-"""The stage of a run: what runs, and the steps that start it, stop it, and make it fail."""
+"""The stage of a run: everything that runs, and the steps that start it, stop it, and make it fail."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .scenario import Scenario, Step, Until
 
 POLL_SECONDS = 0.05
 DRAINED_SECONDS = 0.3
-"""Between two looks at the progress of a group; it has to be at the end twice."""
+"""Seconds between two looks at the progress of a group, which must be at the end both times."""
 
 Say = Callable[[str], None]
-"""Told what happens, a line each."""
+"""Called with each progress message, one line at a time."""
 
 
 @dataclass(kw_only=True)
@@ -27,13 +27,13 @@ class Stage:
     """Everything that runs for a scenario. Leaving its :attr:`cleaning` ends all of it.
 
     Attributes:
-        scenario: what is run.
-        setup: of the clients.
+        scenario: the scenario.
+        setup: setup of the clients.
         cluster: name server and brokers.
-        operator: who makes topics and sends.
-        say: told what is done.
-        cleaning: what has to end.
-        clients: consumers that run, by name.
+        operator: makes topics and sends messages.
+        say: called with each progress message.
+        cleaning: the context in which everything ends.
+        clients: running consumers, by name.
         deaths: processes that were killed.
     """
 
@@ -54,7 +54,7 @@ class Stage:
     _begin: float = field(default_factory=time.monotonic)
 
     def prepare(self) -> None:
-        """Make topics and group, and start the processes of all consumers: a JVM takes its time."""
+        """Make topics and group, and launch the processes of all consumers, as a JVM takes its time to start."""
         self._launched = {name: self._launch(name) for name in self.scenario.consumers}
         for name, topic in self.scenario.topics.items():
             self._topic(name, topic.read, topic.write)
@@ -74,7 +74,7 @@ class Stage:
         """Do a step when its time has come.
 
         Raises:
-            LabError: it cannot be done, or what it waits for does not happen.
+            LabError: it cannot be done, or the event for which it waits does not happen.
         """
         time.sleep(max(0.0, step.at - self.elapsed))
         if step.after is not None:
@@ -98,10 +98,10 @@ class Stage:
         steps[step.do](step)
 
     def drain(self) -> None:
-        """Wait until all that was sent is consumed, and nothing is delayed.
+        """Wait until everything that was sent is consumed, and nothing is delayed.
 
         Raises:
-            LabError: it does not happen in time.
+            LabError: this does not happen in time.
         """
         self._finish_sending()
         self._finish_stopping()
@@ -119,7 +119,7 @@ class Stage:
         raise LabError(f"{self.scenario.name}: not drained within {self.scenario.patience:g} s: {last}.")
 
     def stop_all(self) -> None:
-        """Stop all clients, together, so that none takes what another one leaves."""
+        """Stop all clients at the same time, so that none takes the queues that another one leaves."""
         self._finish_sending()
         time.sleep(self.scenario.settle)
         for network in self._networks.values():
@@ -166,7 +166,7 @@ class Stage:
         return client
 
     def _namesrv(self, client: str) -> str:
-        """The name server that a client is to ask; its own, where its network will be cut."""
+        """The name server for a client; its own one if its network will be cut."""
         if not any(step.do == "cut" and step.client == client for step in self.scenario.steps):
             return self.cluster.namesrv
         if client not in self._networks:
@@ -259,7 +259,7 @@ class Stage:
         return ""
 
     def _heard(self) -> str:
-        """What a broadcasting client has not heard, in words."""
+        """What a broadcasting client has not received, in words."""
         for name, client in self.clients.items():
             status = client.status()
             if status["messages"] < sum(self._sent.values()) or status["running"]:

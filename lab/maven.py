@@ -1,6 +1,6 @@
 """Java and Maven of this machine: class paths of RocketMQ's releases, and the jars of the lab's own Java.
 
-Whatever Maven has answered once is kept in a cache folder, so a second run asks neither Maven nor the network.
+Results of Maven are kept in a cache folder, so a second run needs neither Maven nor the network.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from pathlib import Path
 from .errors import LabError
 
 RELEASES = ("5.3.3", "5.5.0", "4.9.8")
-"""RocketMQ releases that the lab knows: the usual one, the newest 5.x whose artifacts are all there, and 4.9."""
+"""RocketMQ releases that the lab knows: the usual one, the newest 5.x whose artifacts are all published, and 4.9."""
 
 EARLIER = ("5.1.4", "4.9.4", "4.7.1")
-"""Further releases that can be run; of the last one only clients, against brokers of another."""
+"""Further releases that can be run; of the last one only clients, with brokers of another release."""
 
 DEFAULT_RELEASE = RELEASES[0]
 MODULES = ("agent", "driver", "oracle")
 """The lab's own Java, each with one jar."""
 
 SHARED = {"driver": ("common",), "oracle": ("common",)}
-"""Module → folders beside it whose sources go into its jar too."""
+"""Module → neighbouring folders whose sources also go into its jar."""
 
 JAVA_MAJOR = 17
 JAVA_SOURCES = Path(__file__).parent / "java"
 KEPT_JARS = 8
-"""How many builds of one module stay in the cache."""
+"""Number of builds of one module that stay in the cache."""
 
 _GROUP = "org.apache.rocketmq"
 _PUBLISHED_LAST = {("4.9.8", "rocketmq-broker"): "4.9.7", ("4.9.8", "rocketmq-namesrv"): "4.9.7"}
-"""Artifacts that never came to Maven Central in a release, with the one before it that is taken for them.
+"""Artifacts of a release that were never published to Maven Central, with the earlier release that replaces them.
 
-Between the two the source of broker and name server differs in commands for access control and settings only.
+Between the two, the source of broker and name server differs only in commands for access control and settings.
 """
 _COMMON = tuple(
     f"rocketmq-{name}" for name in ("acl", "client", "common", "logging", "remoting", "srvutil", "store", "tools")
 )
-"""What broker and name server share with clients: of the client's version where both are in one class path."""
+"""What broker and name server share with clients: in the client's version if both are on one class path."""
 _CLASSPATH_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 _ADVICE = ("[Help ", "-e switch", "-X switch", "For more information", "can resume the build")
 _WHAT_TO_INSTALL = "on Debian and Ubuntu: apt-get install openjdk-17-jdk-headless maven"
@@ -72,12 +72,12 @@ _DEPENDENCY = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Toolchain:
-    """The commands that the lab needs, and where it keeps what they answer.
+    """The commands that the lab needs, and where their results are kept.
 
     Attributes:
         java: the ``java`` command of a JDK, 17 or newer.
         maven: the ``mvn`` command.
-        cache: folder for class paths and jars; it is made when something is kept.
+        cache: folder for class paths and jars; it is made when something is stored.
     """
 
     java: Path
@@ -86,7 +86,7 @@ class Toolchain:
 
     @classmethod
     def find(cls) -> Toolchain:
-        """The tools of this machine: the JDK of ``JAVA_HOME``, else of the path, and ``mvn`` of the path.
+        """The tools of this machine: the JDK in ``JAVA_HOME``, otherwise on the path, and ``mvn`` on the path.
 
         Raises:
             LabError: one is missing or too old; the message says what to install.
@@ -108,7 +108,7 @@ class Toolchain:
         return cls(java=Path(java), maven=Path(maven), cache=cache_folder())
 
     def classpath(self, release: str, *artifacts: str) -> tuple[Path, ...]:
-        """The jars that ``artifacts`` of RocketMQ need to run, themselves among them; asked of Maven once.
+        """The jars that ``artifacts`` of RocketMQ need to run, including their own; Maven is run once for them.
 
         Args:
             release: one of :data:`RELEASES` or :data:`EARLIER`.
@@ -166,16 +166,16 @@ class Toolchain:
         _keep_newest(kept.parent, f"rocketproof-{module}-*.jar")
 
     def run_maven(self, folder: Path, *arguments: str) -> None:
-        """Run Maven on the pom in ``folder``: first without the network, as what it needs is mostly there.
+        """Run Maven on the pom in ``folder``: first without the network, as everything needed is mostly cached.
 
         Raises:
             LabError: it failed; the message has its errors.
         """
         command = [str(self.maven), "--batch-mode", "--quiet", *arguments]
-        # Maven takes the JDK of JAVA_HOME, so it gets the one that was found.
+        # Maven uses the JDK in JAVA_HOME, so it is set to the one that was found.
         environment = os.environ | {"JAVA_HOME": str(self.java.resolve().parent.parent)}
         for option in ("--offline", "--update-snapshots"):
-            # Maven does not guard what it downloads against another one.
+            # Maven does not protect its downloads against another Maven process.
             with nullcontext() if option == "--offline" else self._alone("downloads"):
                 done = subprocess.run(
                     [*command, option],
@@ -196,7 +196,7 @@ class Toolchain:
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
-        """Hold a lock among all processes that use this cache, so that one thing is done by one of them."""
+        """Hold a lock among all processes that use this cache, so that only one of them does something."""
         locks = self.cache / "locks"
         locks.mkdir(parents=True, exist_ok=True)
         with (locks / f"{name}.lock").open("w") as file:
@@ -205,7 +205,7 @@ class Toolchain:
 
 
 def cache_folder() -> Path:
-    """``lab`` in ``$ROCKETPROOF_CACHE``, else in the user's cache folder (``$XDG_CACHE_HOME`` or ``~/.cache``)."""
+    """``lab`` in ``$ROCKETPROOF_CACHE``, otherwise in the user's cache folder (``$XDG_CACHE_HOME`` or ``~/.cache``)."""
     if named := os.environ.get("ROCKETPROOF_CACHE"):
         return Path(named) / "lab"
     base = os.environ.get("XDG_CACHE_HOME")
@@ -213,10 +213,10 @@ def cache_folder() -> Path:
 
 
 def check_release(release: str) -> None:
-    """Nothing, for a release that the lab knows.
+    """Check that the lab knows a release.
 
     Raises:
-        LabError: it is another one.
+        LabError: it does not.
     """
     if release not in (*RELEASES, *EARLIER):
         raise LabError(f"there is no release {release!r} in the lab; there are {', '.join((*RELEASES, *EARLIER))}.")
@@ -242,7 +242,7 @@ def _pom(release: str, artifacts: Sequence[str]) -> str:
 
 
 def _kept_classpath(kept: Path) -> tuple[Path, ...]:
-    """The jars that a file names; none if there is no such file, or one of the jars is gone."""
+    """The jars that a file names; empty if there is no such file, or one of the jars is gone."""
     try:
         jars = tuple(map(Path, kept.read_text(encoding="utf-8").strip().split(os.pathsep)))
     except OSError:
@@ -251,7 +251,7 @@ def _kept_classpath(kept: Path) -> tuple[Path, ...]:
 
 
 def _sources(module: str) -> list[Path]:
-    """What a module is built from, relative to the Java folder; sorted."""
+    """The sources of a module, relative to the Java folder; sorted."""
     folder = JAVA_SOURCES / module
     shared = [JAVA_SOURCES / name / "src" for name in SHARED.get(module, ())]
     inside = [path for part in (folder / "pom.xml", folder / "src", *shared) for path in (part, *part.rglob("*"))]
@@ -270,7 +270,7 @@ def _digest(module: str) -> str:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that nobody ever sees half of it."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     with os.fdopen(descriptor, "wb") as file:
@@ -285,7 +285,7 @@ def _keep_newest(folder: Path, pattern: str) -> None:
 
 
 def _errors_of(output: str, lines: int = 15) -> str:
-    """What Maven said went wrong: its first error lines, else its last lines."""
+    """Maven's description of what went wrong: its first error lines, otherwise its last lines."""
     plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in output.splitlines() if line.strip()]
     useful = (line.removesuffix(" -> [Help 1]") for line in plain if line.startswith("[ERROR]"))
     told = [line for line in useful if len(line) > len("[ERROR] ") and not any(word in line for word in _ADVICE)]

@@ -1,4 +1,4 @@
-"""Outcomes: what a run of a scenario showed, in numbers, beside what was expected of it."""
+"""Outcomes: what a run of a scenario showed, in numbers, compared with what was expected."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Outcome:
 
     Attributes:
         scenario: its name.
-        release: of RocketMQ.
+        release: release of RocketMQ.
         measured: the numbers of its trace.
-        verdicts: of each claim, by id.
+        verdicts: verdict of each claim, by id.
         mismatches: events that no action of the model allows.
         left_out: what joining left out, in words, and how often.
-        problems: what was wrong in the recordings, in words.
+        problems: problems in the recordings, in words.
         differences: what is not as expected, in words.
     """
 
@@ -45,15 +45,15 @@ class Outcome:
 
     @property
     def met(self) -> bool:
-        """Whether all of it is as expected."""
+        """Whether everything is as expected."""
         return not self.differences
 
     def as_json(self) -> dict[str, Any]:
-        """It as JSON."""
+        """The outcome as JSON."""
         return {**asdict(self), "met": self.met}
 
     def lines(self) -> Iterable[str]:
-        """It in words, a few lines."""
+        """The outcome in words, a few lines."""
         found = self.measured
         yield f"{found.events:,} events, {found.deliveries:,} deliveries; messages: {_parts(found.statuses) or 'none'}"
         yield f"delivered again: {_parts(found.duplicates) or 'nothing'}; without a cause: {found.unexplained:,}"
@@ -77,15 +77,15 @@ def judge(
     left_out: Mapping[str, int],
     problems: Iterable[str] = (),
 ) -> Outcome:
-    """Check the trace of a run, and hold what is found against what is expected.
+    """Check the trace of a run, and compare the findings with what is expected.
 
     Args:
         path: the joined trace.
-        raw: the same as it was recorded, of which the same must be said.
-        scenario: what was run.
-        release: on which release.
+        raw: the recordings before joining, about which the verdicts must be the same.
+        scenario: the scenario.
+        release: release of RocketMQ.
         left_out: what joining left out.
-        problems: what was wrong in the recordings.
+        problems: problems in the recordings.
 
     Raises:
         TraceError: the trace cannot be read.
@@ -106,7 +106,7 @@ def judge(
 
 
 def _apart(outcome: Outcome, raw: Trace, scenario: Scenario) -> Iterable[str]:
-    """Where the recordings themselves get another verdict than the joined trace."""
+    """Claims for which the recordings themselves get another verdict than the joined trace."""
     result = check_locally(raw, settings=settings_for(raw, scenario.check))
     for answer in result.verdicts:
         if outcome.verdicts[answer.claim.id] != str(answer.verdict):

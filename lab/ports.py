@@ -1,4 +1,4 @@
-"""Free ports for servers: below those that the system gives to outgoing connections, which would take them back."""
+"""Free ports for servers: below those that the system assigns to outgoing connections, which could occupy them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _TRIES = 500
 
 
 def free_ports(*groups: Sequence[int]) -> list[int]:
-    """A base port for each group of distances from it, so that all of these ports are free now.
+    """A base port for each group of distances from it, such that all of these ports are free now.
 
     A broker takes three ports: its own, the one two below (its fast channel) and the next one (replication), which is
-    the group ``(-2, 0, 1)``. The ports are chosen by chance, so that labs that start at once do not choose the same.
+    the group ``(-2, 0, 1)``. The ports are chosen at random, so that labs that start at the same time do not choose the
+    same ones.
 
     Raises:
         LabError: there are none.
@@ -53,7 +54,7 @@ def _lowest_ephemeral() -> int:
 
 
 def _bound(port: int) -> socket.socket | None:
-    """A socket that holds a port on all addresses, as RocketMQ will; None if somebody else has it."""
+    """A socket that holds a port on all addresses, as RocketMQ will; None if the port is in use."""
     one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

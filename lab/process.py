@@ -1,4 +1,4 @@
-"""Processes of the lab: started with a log each, waited for by what they answer, signalled, and ended for certain."""
+"""Processes of the lab: started with a log each, awaited by their answers, signalled, and reliably ended."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from .maven import Toolchain
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 20.0
-"""How long a process may take to end after SIGTERM before it is killed."""
+"""How long a process may take to end after SIGTERM before it is killed, s."""
 
 KILL_SECONDS = 10.0
-"""How long the system may take to end a process that was killed."""
+"""How long the system may take to end a process that was killed, s."""
 
 TOLD_LINES = 20
-"""Lines of a log that go into messages."""
+"""Number of lines of a log in messages."""
 
 _JAVA_17_FLAGS = (
-    # RocketMQ and what it stands on (Netty, fastjson, its own freeing of mapped files) look into these by reflection.
+    # RocketMQ and the libraries that it uses (Netty, fastjson, its own freeing of mapped files) access these by
+    # reflection.
     *(
         f"--add-opens=java.base/{package}=ALL-UNNAMED"
         for package in (
@@ -51,14 +52,14 @@ _JAVA_17_FLAGS = (
 class Process:
     """A process of the lab with a name, and two files beside each other: ``NAME.log`` and ``NAME.out``.
 
-    Its standard output goes to ``NAME.out``: programs that speak JSON write their answers there, one object a line.
-    Its standard error goes to ``NAME.log``; without ``stdin`` its standard output does too.
+    Its standard output goes to ``NAME.out``: programs that speak JSON write their answers there, one object a line. Its
+    standard error goes to ``NAME.log``; without ``stdin`` its standard output does too.
 
     Attributes:
-        name: what messages call it.
-        pid: its process id, also of one that has ended.
+        name: its name in messages.
+        pid: its process id, even if it has ended.
         log: its log.
-        command: what was run.
+        command: the command that was run.
     """
 
     def __init__(
@@ -84,14 +85,14 @@ class Process:
         env: Mapping[str, str] | None = None,
         stdin: bool = False,
     ) -> Process:
-        """Start a command in its own session, so that Ctrl-C in a terminal reaches only whoever started it.
+        """Start a command in its own session, so that Ctrl-C in a terminal reaches only the process that started it.
 
         Args:
-            name: of the process, and of its files; starting it again under the same name adds to the log.
+            name: name of the process, and of its files; starting it again under the same name appends to the log.
             command: the program and its arguments.
-            folder: working folder, also of log and answers; it is made if need be.
+            folder: working folder, also for log and answers; it is made if need be.
             env: changes to the environment.
-            stdin: whether :meth:`say` will be used; else its input is empty.
+            stdin: whether :meth:`say` will be used; otherwise its input is empty.
 
         Raises:
             LabError: there is no such program.
@@ -127,7 +128,7 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code, negative for the number of a signal; None while it lives, and of an adopted one."""
+        """Its exit code, negative for the number of a signal; None while it lives, and for an adopted one."""
         return self._popen.poll() if self._popen is not None else None
 
     def tail(self, lines: int = TOLD_LINES) -> str:
@@ -135,17 +136,17 @@ class Process:
         return tail_of(self.log, lines)
 
     def told(self) -> str:
-        """What messages say of its log: the end of it."""
+        """The end of its log, for messages."""
         return f"The end of its log:\n{self.tail()}"
 
     def wait_for(self, condition: Callable[[], Any], what: str, timeout: float, *, every: float = POLL_SECONDS) -> Any:
-        """Wait until ``condition`` gives something true, and return that.
+        """Wait until ``condition`` returns a true value, and return that.
 
         Args:
-            condition: asked again and again.
-            what: that it is waited for, as in "NAME did not WHAT".
+            condition: called repeatedly.
+            what: what is awaited, as in "NAME did not WHAT".
             timeout: seconds.
-            every: seconds from one question to the next.
+            every: seconds between two calls.
 
         Raises:
             LabError: the process ended before, or the time is over; the message has the end of its log.
@@ -165,7 +166,7 @@ class Process:
         """Write a line to its standard input.
 
         Raises:
-            LabError: it does not listen any more.
+            LabError: it no longer reads its input.
         """
         stdin = self._popen.stdin if self._popen is not None else None
         if stdin is None:
@@ -177,7 +178,7 @@ class Process:
             raise LabError(f"{self.name} does not listen ({self.how()}). {self.told()}") from None
 
     def answers(self) -> list[dict[str, Any]]:
-        """All JSON objects it has written to its standard output by now, a line each; other lines are passed over."""
+        """All JSON objects that it has written to its standard output so far, one per line; other lines are ignored."""
         with self._out.open("rb") as file:
             file.seek(self._read)
             content = file.read()
@@ -191,10 +192,10 @@ class Process:
         return self._answers
 
     def said(self, key: str, timeout: float = 30.0) -> dict[str, Any]:
-        """Wait for the next answer that has ``key``, and return it; answers before it are not looked at again.
+        """Wait for the next answer that has ``key``, and return it; answers before it are not considered again.
 
         Raises:
-            LabError: as :meth:`wait_for`; also if it answers ``error`` where something else is waited for.
+            LabError: as for :meth:`wait_for`; also if it answers ``error`` while another answer is awaited.
         """
 
         def next_one() -> dict[str, Any] | None:
@@ -231,11 +232,11 @@ class Process:
         self._close()
 
     def pause(self) -> None:
-        """Let it stand still with SIGSTOP."""
+        """Pause it with SIGSTOP."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on with SIGCONT."""
+        """Resume it with SIGCONT."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -245,7 +246,7 @@ class Process:
 
     def _ended_within(self, timeout: float) -> bool:
         end = time.monotonic() + timeout
-        # An adopted one is asked for in another way: its command is forgotten before its ports are free.
+        # An adopted process is tested in another way: its command disappears before its ports are free.
         while self.alive() if self._popen is not None else not has_ended(self.pid):
             if time.monotonic() > end:
                 return False
@@ -265,7 +266,7 @@ class Process:
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """The program and arguments of a process; nothing if there is none, or it has ended and nobody asked how."""
+    """The program and arguments of a process; empty if there is none, or if it has ended and was not waited for."""
     try:
         content = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -274,7 +275,7 @@ def command_of(pid: int) -> tuple[str, ...]:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or waits for whoever started it to ask how it ended; its files and ports are free."""
+    """Whether a process is gone, or is a zombie; its files and ports are then free."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -289,9 +290,9 @@ def processes_with(word: str) -> list[int]:
 
 
 def end_all(pids: Sequence[int], *, timeout: float) -> None:
-    """End processes together: SIGTERM, also for those that stand still, and SIGKILL after ``timeout`` seconds.
+    """End processes together: with SIGTERM, even if they are paused, and with SIGKILL after ``timeout`` seconds.
 
-    Children of this process that end so are theirs to forget who hold them as a :class:`Process`.
+    Children of this process that end this way must be waited for by the owner of their :class:`Process`.
     """
     first = (signal.SIGCONT, signal.SIGTERM) if timeout else ()
     for numbers, patience in ((first, timeout), ((signal.SIGKILL,), KILL_SECONDS)):
@@ -338,16 +339,16 @@ def java_command(
     """The command that runs a class of RocketMQ, or of the lab, on the class path of a release.
 
     Args:
-        toolchain: of :meth:`~rocketproof.lab.maven.Toolchain.find`.
-        release: one of RocketMQ's.
+        toolchain: from :meth:`~rocketproof.lab.maven.Toolchain.find`.
+        release: release of RocketMQ.
         main: the class.
-        artifacts: of RocketMQ, whose jars it needs.
-        heap_mb: most memory of its heap, MiB.
+        artifacts: RocketMQ artifacts whose jars it needs.
+        heap_mb: maximum size of its heap, MiB.
         properties: system properties.
         agent: jar of an agent to run with.
-        agent_options: what the agent is told.
-        arguments: of the class.
-        jars: before those of RocketMQ on the class path, such as the driver's.
+        agent_options: options of the agent.
+        arguments: arguments of the class.
+        jars: jars that come before those of RocketMQ on the class path, such as the driver's.
 
     Raises:
         LabError: the class path cannot be resolved.
@@ -358,8 +359,8 @@ def java_command(
         str(toolchain.java),
         f"-Xmx{heap_mb}m",
         "-XX:+UseSerialGC",
-        "-XX:-UsePerfData",  # leaves files in the temporary folder of the system
-        "-XX:TieredStopAtLevel=1",  # small and short: the second compiler would cost more than it gives back
+        "-XX:-UsePerfData",  # would leave files in the temporary folder of the system
+        "-XX:TieredStopAtLevel=1",  # small and short-lived: the second compiler would cost more than it saves
         "-Djava.net.preferIPv4Stack=true",
         *_JAVA_17_FLAGS,
         *(f"-D{name}={value}" for name, value in (properties or {}).items()),

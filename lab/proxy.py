@@ -1,8 +1,8 @@
 """A network that can be cut: proxies on loopback between one client and the brokers.
 
-A client finds brokers by the answers of its name server. So it gets a name server of its own, a proxy that writes
-other addresses into the answers: those of proxies before the brokers. A cut proxy keeps its connections and passes
-nothing on; what was sent meanwhile arrives when it is healed, as with a network that loses packets for a while.
+A client finds brokers through the answers of its name server. It therefore gets a name server of its own, a proxy that
+replaces the addresses in the answers by those of proxies for the brokers. A cut proxy keeps its connections but passes
+nothing on; data sent meanwhile arrives when it is healed, as with a network that loses packets for a while.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _Rewrite = Callable[[bytes], bytes]
 
 
 class Proxy:
-    """Listens on a port of its own and passes on to another address, both ways.
+    """Listens on a port of its own and forwards to another address, in both directions.
 
     Attributes:
-        address: where it listens.
+        address: the address on which it listens.
     """
 
     def __init__(self, target: str, *, rewrite: _Rewrite | None = None) -> None:
         """Start to listen.
 
         Args:
-            target: address to pass on to, as host:port.
-            rewrite: changes the bodies of RocketMQ's answers; None passes bytes as they are.
+            target: address to forward to, as host:port.
+            rewrite: changes the bodies of RocketMQ's answers; with None, bytes are forwarded unchanged.
         """
         host, _, port = target.rpartition(":")
         self._target = host, int(port)
@@ -45,11 +45,11 @@ class Proxy:
         threading.Thread(target=self._accept, name=f"proxy of {target}", daemon=True).start()
 
     def cut(self) -> None:
-        """Pass nothing on any more."""
+        """Stop forwarding."""
         self._open.clear()
 
     def heal(self) -> None:
-        """Pass on again, first what was sent meanwhile."""
+        """Forward again, beginning with what was sent meanwhile."""
         self._open.set()
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class Proxy:
         self._end(source, sink)
 
     def _end(self, *both: socket.socket) -> None:
-        """One side has closed: so does the other, once the network is whole."""
+        """One side has closed: the other is closed too, once the network is healed."""
         self._open.wait()
         for each in both:
             _close(each)
@@ -141,11 +141,11 @@ class Network:
         self.namesrv = self._namesrv.address
 
     def cut(self, broker: str) -> None:
-        """Cut the client from a broker."""
+        """Cut the client off from a broker."""
         self._brokers[broker].cut()
 
     def heal(self, broker: str) -> None:
-        """Mend that."""
+        """Restore the connection."""
         self._brokers[broker].heal()
 
     def close(self) -> None:
@@ -155,7 +155,7 @@ class Network:
 
 
 def rewritten(frame: bytes, rewrite: _Rewrite) -> bytes:
-    """A frame of RocketMQ's protocol, without its length, with another body: ``RemotingCommand#decode``.
+    """A frame of RocketMQ's protocol, without its length, with a replaced body: ``RemotingCommand#decode``.
 
     It begins with four bytes: how the header is written, and its length; header and body follow.
     """

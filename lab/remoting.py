@@ -1,4 +1,4 @@
-"""What the lab asks name servers and brokers: who is there, and whether a broker answers."""
+"""The lab's requests to name servers and brokers: which brokers are registered, and whether a broker answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def brokers_known(namesrv: str, *, timeout: float = 3.0) -> dict[str, str]:
     """The brokers that are registered with a name server: name, and address of the master.
 
     Raises:
-        OSError: it does not answer so.
+        OSError: it does not answer, or answers something else.
     """
     answer = ask(namesrv, GET_BROKER_CLUSTER_INFO, timeout=timeout)
     if answer.code != SUCCESS:
@@ -24,9 +24,10 @@ def brokers_known(namesrv: str, *, timeout: float = 3.0) -> dict[str, str]:
 
 
 def broker_answers(address: str, *, timeout: float = 3.0) -> bool:
-    """Whether a broker answers, asked for its settings; what it counts it cannot tell in its first second.
+    """Whether a broker answers a request for its settings; it cannot answer one for its counters in its first
+    second.
 
     Raises:
-        OSError: nobody listens, or the time is over.
+        OSError: no server listens, or the time is over.
     """
     return ask(address, GET_BROKER_CONFIG, timeout=timeout).code == SUCCESS

@@ -22,7 +22,7 @@ from .outcome import Outcome, judge
 from .scenario import Scenario
 
 TRACE, OUTCOME = "trace.jsonl.zst", "outcome.json"
-"""Files of a run: what was captured, and what it showed."""
+"""Files of a run: what was captured, and its outcome."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +31,10 @@ class Runner:
 
     Attributes:
         toolchain: Java and Maven.
-        release: of RocketMQ.
-        out: folder for the results, one folder NAME-RELEASE for each run; None to keep nothing.
+        release: release of RocketMQ.
+        out: folder for the results, with a folder NAME-RELEASE for each run; None to keep nothing.
         keep: also keep recordings and logs of each run.
-        say: told what happens, a line each.
+        say: called with each progress message, one line at a time.
     """
 
     toolchain: Toolchain
@@ -44,7 +44,7 @@ class Runner:
     say: Callable[[str], None] = print
 
     def run(self, scenario: Scenario) -> Outcome:
-        """Run a scenario and judge it. Nothing runs any more when this returns or raises.
+        """Run a scenario and judge it. When this returns or raises, nothing is running any more.
 
         Raises:
             LabError: something did not start, or a step could not be done.
@@ -111,7 +111,7 @@ class Runner:
         return stage
 
     def _take_logs(self, scenario: Scenario, clients: Path, capture: Path) -> None:
-        """Take the logs of clients that nothing else has recorded."""
+        """Use the logs of clients that nothing else has recorded."""
         for name, consumer in scenario.consumers.items():
             if consumer.recorded == "log":
                 for log in (clients / (consumer.host or name)).rglob("rocketmqlogs/*.log"):
@@ -119,7 +119,7 @@ class Runner:
                         shutil.copyfile(log, capture / f"{name}-{log.name}")
 
     def _keep(self, scenario: Scenario, folder: Path) -> Path | None:
-        """Copy what is to be kept of a run; returns the folder, None if nothing is."""
+        """Copy the files of a run that are to be kept; returns the folder, or None if nothing is kept."""
         if self.out is None:
             return None
         kept = self.out / f"{scenario.name}-{self.release}"

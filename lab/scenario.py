@@ -1,6 +1,6 @@
 """Scenarios: small TOML files that say what to start, what to send, what goes wrong, and what must be found.
 
-A step follows the one before it. All that a step waits for is something that happened, or a time in seconds since the
+Each step follows the one before it. A step waits only for something that happened, or for a time in seconds since the
 first step; times in names with ``_ms`` are milliseconds.
 """
 
@@ -35,7 +35,7 @@ class _Table(BaseModel):
 
 
 class Range(_Table):
-    """How often something is expected: exactly, or from … to where timing decides."""
+    """How often something is expected: exactly, or from … to if it depends on timing."""
 
     low: int
     high: int
@@ -61,7 +61,7 @@ Often = Annotated[Range, BeforeValidator(_range)]
 
 
 class Some(_Table):
-    """Which messages something happens to: those whose number ``every`` divides, for their first attempts."""
+    """Messages to which something happens: those whose number is divisible by ``every``, in their first attempts."""
 
     every: int = Field(ge=1)
     attempts: int = -1
@@ -82,11 +82,12 @@ class Consumer(_Table):
 
     Attributes:
         instance: instance name, the second half of the client id (EN-6); the consumer's name if not given.
-        host: those of one host share a home, where offsets of broadcasting are kept; each has its own if not given.
+        host: consumers on one host share a home folder, which holds offsets of broadcasting; each has its own if not
+            given.
         group: the consumer group; that of the scenario if not given.
-        release: of RocketMQ; that of the run if not given.
+        release: release of RocketMQ; that of the run if not given.
         recorded: by the agent; by a consume-message hook; by RocketMQ's own log of the client; or by nothing.
-        clock_ms: how far the stamps of its agent are ahead of the machine's clock.
+        clock_ms: how far the time stamps of its agent are ahead of the machine's clock.
         topics: topics, each with its expression; all topics of the scenario with ``*`` if not given.
         consume_timeout: minutes.
         await_ms: how long a shutdown waits for listeners.
@@ -132,9 +133,9 @@ class Cluster(_Table):
     """The brokers, their configuration, and system properties of their JVMs.
 
     Attributes:
-        release: of RocketMQ; that of the run if not given.
-        recorded: whether the agent is in them.
-        clock_ms: how far the stamps of their agents are ahead of the machine's clock, by broker.
+        release: release of RocketMQ; that of the run if not given.
+        recorded: whether they run with the agent.
+        clock_ms: how far the time stamps of their agents are ahead of the machine's clock, by broker.
     """
 
     brokers: Annotated[int, Field(ge=1, le=2)] = 1
@@ -149,8 +150,8 @@ class Until(_Table):
     """What a step waits for: a client's listener was called so often, or the client has so many queues.
 
     Attributes:
-        deliveries: calls that have begun; ``succeeded``: those that have; ``messages``: different messages.
-        queues: how many it has, exactly, without those of the retry topic; -1 for any number.
+        deliveries: calls that have begun; ``succeeded``: calls that have succeeded; ``messages``: distinct messages.
+        queues: exact number of its queues, without those of the retry topic; -1 for any number.
     """
 
     client: str
@@ -164,15 +165,15 @@ class Step(_Table):
     """One thing to do, ``at`` seconds after the first step at the earliest, and when ``after`` has happened.
 
     Attributes:
-        client: of steps about a client.
-        broker: number of a broker, of cut, heal and restart-broker.
+        client: for steps about a client.
+        broker: number of a broker, for cut, heal and restart-broker.
         crash: restart-broker: kill it instead of stopping it.
         background: do not wait until it is done (send, stop).
-        topic: of send, topic (change its queues to ``read`` and ``write``) and reset.
-        count: send: how many messages, ``rate`` a second (0: as fast as it goes), ``tags`` in turn, ``queues`` as
+        topic: for send, topic (change its queues to ``read`` and ``write``) and reset.
+        count: send: how many messages, ``rate`` a second (0: as fast as possible), ``tags`` in turn, ``queues`` as
             broker:id, ``batch`` of them in a request (``send(List)``).
         timestamp: reset: to this time, ms; -1 for the end of the queues.
-        seconds: of wait; a wait may also be for ``after`` alone.
+        seconds: for wait; a wait may also be for ``after`` alone.
     """
 
     do: Literal[
@@ -198,18 +199,19 @@ class Step(_Table):
 
 
 class Expect(_Table):
-    """What must be found. Claims that are not named as violated must not be; counts that are not given may be any.
+    """What must be found. Claims not listed as violated must not be violated; counts that are not given are not
+    checked.
 
     Attributes:
         violated: ids of claims that are violated.
         holds: ids of claims that were judged and hold.
         deliveries: calls of listeners, one for each message of a batch.
-        duplicates: deliveries that came again, by cause; a cause that is not named must not occur.
-        unexplained: deliveries that came again without a cause.
+        duplicates: repeated deliveries, by cause; a cause that is not named must not occur.
+        unexplained: repeated deliveries without a cause.
         losses: messages that are lost.
         statuses: what became of messages; a status that is not named must not occur.
         overlaps: times that two clients had one queue.
-        problems: in the recordings.
+        problems: problems in the recordings.
     """
 
     violated: list[str] = []
@@ -242,16 +244,17 @@ class Scenario(_Table):
         title: what happens, in a few words.
         shows: what there is to see, in a sentence or two.
         rules: ids of rules that it is about; ``bugs``: of known bugs.
-        releases: RocketMQ releases it runs on; all of the lab's if not given.
-        group: the consumer group; ``retry_queues``: of its retry topic.
+        releases: RocketMQ releases on which it runs; all of the lab's if not given.
+        group: the consumer group; ``retry_queues``: number of queues of its retry topic.
         cluster: brokers.
         topics: by name.
-        consumers: by name; ``defaults`` has what they share.
+        consumers: by name; ``defaults`` has their common values.
         steps: what to do.
         end: ``drained``: when everything is consumed and nothing is delayed; ``steps``: when the steps are done.
         settle: seconds that pass before the clients are stopped in the end.
         patience: seconds after which a run that does not end is given up.
-        check: terms of the check that differ from the usual ones, see :class:`~rocketproof.traces.settings.Settings`.
+        check: settings of the check that differ from the usual ones, see
+            :class:`~rocketproof.traces.claims.settings.Settings`.
         expect: what must be found; ``expect_on`` has what differs on a release.
     """
 
@@ -298,12 +301,12 @@ class Scenario(_Table):
         return self
 
     def expected(self, release: str) -> Expect:
-        """What must be found on a release."""
+        """What must be found with a release."""
         changes = self.expect_on.get(release, {})
         return Expect.model_validate({**self.expect.model_dump(), **changes}) if changes else self.expect
 
     def topics_of(self, consumer: str) -> Mapping[str, str]:
-        """What a consumer subscribes to: topics with expressions."""
+        """The subscription of a consumer: topics with expressions."""
         return self.consumers[consumer].topics or dict.fromkeys(self.topics, "*")
 
     def group_of(self, consumer: str) -> str:
@@ -316,7 +319,7 @@ class Scenario(_Table):
         return tuple(sorted({self.group_of(name) for name in self.consumers}))
 
     def topics_of_group(self, group: str) -> tuple[str, ...]:
-        """What some consumer of a group subscribes to, sorted."""
+        """The topics to which some consumer of a group subscribes, sorted."""
         of = [self.topics_of(name) for name in self.consumers if self.group_of(name) == group]
         return tuple(sorted({topic for topics in of for topic in topics}))
 
@@ -332,10 +335,10 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Scenario:
-    """A scenario of the kit by its name, or one of a user's by the path of its file.
+    """A scenario of the kit by its name, or a user's by the path of its file.
 
     Raises:
-        LabError: there is none, or the file does not say what a scenario is.
+        LabError: there is none, or the file does not describe a scenario.
     """
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     try:
@@ -352,11 +355,11 @@ def parse(text: str, *, name: str, where: str) -> Scenario:
 
     Args:
         text: TOML.
-        name: of the scenario.
-        where: what errors call the file.
+        name: name of the scenario.
+        where: name of the file in error messages.
 
     Raises:
-        LabError: the text does not say what a scenario is.
+        LabError: the text does not describe a scenario.
     """
     try:
         table = tomllib.loads(text)

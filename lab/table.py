@@ -33,11 +33,11 @@ class Checked:
     """A sample that was checked.
 
     Attributes:
-        sample: which one.
-        measured: its numbers now, by name.
+        sample: the sample.
+        measured: its present numbers, by name.
         conformance: how far the model follows it now, by name.
-        seconds: how long both took.
-        differences: from what is expected, in words.
+        seconds: time for both.
+        differences: differences from what is expected, in words.
     """
 
     sample: Sample
@@ -84,9 +84,9 @@ def row(scenario: str, release: str, measured: Mapping[str, Any], conformance: M
 
     Args:
         scenario: its name.
-        release: of RocketMQ.
-        measured: its numbers, by name, see ``traces.measured.Measured``.
-        conformance: how far the model follows it, by name; empty where that was not asked.
+        release: release of RocketMQ.
+        measured: its numbers, by name, see ``traces.engine.measured.Measured``.
+        conformance: how far the model follows it, by name; empty if this was not determined.
     """
     again = [(cause.lower().replace("_", " "), count) for cause, count in measured["duplicates"].items()]
     return (
@@ -108,7 +108,7 @@ def _overlaps(found: Mapping[str, int]) -> str:
 
 
 def as_text(rows: Sequence[Sequence[str]], head: Sequence[str] = HEAD) -> list[str]:
-    """The table as lines of text, columns below each other."""
+    """The table as lines of text, with aligned columns."""
     lines = [head, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return [

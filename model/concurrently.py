@@ -1,9 +1,9 @@
-"""Concurrent consumption: many listeners run at once, in any order, and each result counts by itself.
+"""Concurrent consumption: many listeners run at once, in any order, and each result counts individually.
 
 ``ConsumeMessageConcurrentlyService`` (section 6 of the rules). A task is a chunk of a pulled list (CC-1). Whether its
-window was dropped is asked before the listener starts (CC-3) and again when it returns (CC-9); where the drop falls
-between these checks decides what is lost, repeated, or both. With ``copies=0`` a message that was sent back counts as
-handled; with copies, ``send_back`` follows it further.
+window was dropped is checked before the listener starts (CC-3), and again when it returns (CC-9); when the drop comes,
+relative to these checks, decides what is lost, repeated, or both. With ``copies=0`` a message that was sent back counts
+as handled; with copies, ``send_back`` follows it further.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _fails(k: Constants) -> bool:
 
 
 def _abstract(k: Constants) -> bool:
-    """Whether failures happen, and what becomes of a message that is sent back is not followed."""
+    """Whether failures happen, and the fate of a message that is sent back is not followed."""
     return _fails(k) and not k.copies and not broadcasting(k)
 
 
@@ -65,7 +65,7 @@ def starts_task(s: State, c: IntLike, q: IntLike, m: IntLike, stage: Stage) -> B
 
 @concurrently.definition
 def may_begin(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """CC-3: a task of a dropped window ends before its listener starts; so does one of a stopped service."""
+    """CC-3: a task of a dropped window ends before its listener starts, as does one of a stopped service."""
     return all_of(working(s, c), s.owns[c, q])
 
 
@@ -90,7 +90,7 @@ def comes_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 def handle(s: State, q: IntLike, handled: object) -> None:
-    """The messages of which ``handled`` is true need no further delivery."""
+    """The messages for which ``handled`` is true need no further delivery."""
     s.handled[q] = lambda m: any_of(s.handled[q, m], handled(m))  # type: ignore[operator]
 
 
@@ -108,7 +108,7 @@ def succeed(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 @concurrently.definition
 def sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
-    """CC-12: which messages are sent back when the task at ``first`` fails: its own, all of them."""
+    """CC-12: which messages are sent back when the task at ``first`` fails: all of its own."""
     return in_task(s, c, q, first, m)
 
 

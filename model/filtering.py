@@ -199,10 +199,10 @@ filtering.misconfiguration(
     constants=_UPGRADE,
 )
 def any_version(s: State, c: IntLike) -> BoolLike:
-    """A pull is answered before the heartbeat, with the filter of before.
+    """A pull is answered before the heartbeat, with the earlier filter.
 
-    Mechanism: the member did not raise its version, so the broker took its old expression for current. Source:
-    ROCKETMQ-175, mended in 4.2.0.
+    Mechanism: the member did not raise its version, so the broker took its old expression for the current one. Source:
+        ROCKETMQ-175, fixed in 4.2.0.
     """
     return True
 
@@ -215,7 +215,9 @@ def any_version(s: State, c: IntLike) -> BoolLike:
     constants=_UPGRADE,
 )
 def keep_subscription(s: State, c: IntLike) -> None:
-    """The version is always 0, so the broker keeps the first expression it was told. Source: Go client, PR #720."""
+    """The version is always 0, so the broker keeps the first expression that it received. Source: Go client, PR
+    #720.
+    """
 
 
 @filtering.mutant(

@@ -45,9 +45,7 @@ def divided_limit(limit: IntLike, queues: IntLike) -> IntLike:
 
 @rule
 def whole_mib(large: IntLike, others: IntLike, per_mib: IntLike) -> IntLike:
-    """PL-8: the size of ``large`` messages of 1 MiB and ``others`` of which ``per_mib`` make one MiB, in whole MiB,
-    rounded down.
-    """
+    """PL-8: the size of ``large`` MiB plus ``others`` messages, ``per_mib`` to a MiB, in whole MiB, rounded down."""
     return (large * per_mib + others) // per_mib
 
 

@@ -1,8 +1,8 @@
 """Verification kit for Apache RocketMQ message consumption.
 
-The names below are the door: what programs of users import, typed and kept stable (docs/python.md). Each is loaded
-when it is first asked for, so that ``import rocketproof`` costs nothing. Other modules are internal, but for
-:mod:`rocketproof.terms`, the vocabulary of machines of one's own.
+The names below are the public interface: what users' programs import, typed and kept stable (docs/python.md). Each is
+loaded when it is first used, so that ``import rocketproof`` costs nothing. Other modules are internal, except
+:mod:`rocketproof.terms`, the vocabulary for machines of one's own.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ _HOMES = {
     "story": "checkers.run",
     "verify": "api",
 }
-"""Where each name of the door lives."""
+"""The module of each public name."""
 
 __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the door, or the version, loaded when it is asked for."""
+    """A public name, or the version, loaded on first use."""
     if name == "__version__":
         from importlib.metadata import version
 

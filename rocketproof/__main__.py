@@ -1,4 +1,4 @@
-"""``python -m rocketproof`` is the command line, where ``rocketproof`` is not on the path."""
+"""``python -m rocketproof`` is the command line, for use when ``rocketproof`` is not on the path."""
 
 from .cli import main
 

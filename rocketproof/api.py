@@ -1,4 +1,4 @@
-"""What the commands do, as functions for programs: answers come back, and nothing is printed."""
+"""What the commands do, as functions for programs: they return answers and print nothing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .traces.io import Trace, open_trace
 from .traces.machine_code.code_cache import user_cache
 
 Source = Trace | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-"""A trace that is open, or files and folders of one."""
+"""An open trace, or the files and folders of one."""
 
 
 def verify(claims: Iterable[Claim] | None = None, *, jobs: int = 1, states: int | None = None) -> list[Outcome]:
     """Check claims about machines, as ``rocketproof verify`` does.
 
     Args:
-        claims: about machines of your own, say; without any, the default suite about RocketMQ's consumption.
-        jobs: searches and proofs at a time, each in a process of its own if more than one.
+        claims: for example about machines of your own; without any, the default suite about RocketMQ's consumption.
+        jobs: number of searches and proofs at a time, each in a process of its own if more than one.
         states: limit of each search; beyond it the verdict is UNKNOWN.
 
     Returns:
-        An outcome for each claim, in their order, and after those of a suite one for each machine: that each of its
-        actions happens somewhere. ``outcome.as_expected`` tells whether all is well.
+        An outcome for each claim, in their order; after those of a suite, also one for each machine: that each of its
+        actions happens somewhere. ``outcome.as_expected`` says whether it is as it should be.
 
     Raises:
         ModelError: a machine is written wrongly, or no engine is able to judge a claim.
@@ -42,13 +42,13 @@ def verify(claims: Iterable[Claim] | None = None, *, jobs: int = 1, states: int 
 
 
 def check(source: Source, *, config: str = "", skew: int = 50, memory: int = 4 << 30) -> CheckResult:
-    """Hold a recorded run against all claims about traces, as ``rocketproof check`` does.
+    """Check a recorded run against all claims about traces, as ``rocketproof check`` does.
 
     Args:
         source: a trace, or files and folders of one; raw captures are joined.
         config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
-        skew: how far clocks of different processes may be apart where nothing bounds them, ms.
-        memory: bytes that events and the state of the monitors may take.
+        skew: how far clocks of different processes may be apart if nothing bounds them, ms.
+        memory: bytes that events and the state of the monitors may use.
 
     Returns:
         ``result.verdict("nothing-skipped").verdict`` is the answer about one claim.
@@ -68,8 +68,8 @@ def conform(source: Source, *, slack: int = SLACK, jobs: int = 1) -> Conformance
 
     Args:
         source: a trace, or files and folders of one; raw captures are joined.
-        slack: how far records of different threads and processes may be apart from what they tell, ms.
-        jobs: processes that follow queues side by side.
+        slack: how far records of different threads and processes may be apart from what they record, ms.
+        jobs: number of processes that follow queues side by side.
 
     Raises:
         TraceError: the trace cannot be read.

@@ -27,10 +27,12 @@ from .traces.format.printable import printable, printable_lines
 AS_EXPECTED, VIOLATED, UNKNOWN, WRONG_USAGE, DEFECT = range(5)
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What goes wrong with standard output that is a file on a full disk."""
+"""The error if standard output is a file on a full disk."""
 
 LITTLE_GARBAGE = 50_000, 20, 20
-"""For the collector in a process of one command: what imports leave behind is much, and none of it garbage."""
+"""Setting of the garbage collector in a process for one command: imports create many objects, none of which is
+garbage.
+"""
 
 PARTS = (model, traces, making, lab, pipeline)
 
@@ -60,9 +62,9 @@ def _with(parts: Iterable[typer.Typer]) -> typer.Typer:
 
 
 def _asked(arguments: list[str]) -> typer.Typer:
-    """The command line with the command that is asked for; with all where none is named first.
+    """The command line with the requested command; with all commands if none is named first.
 
-    To declare the options of all takes as long as half of what a small question does.
+    Declaring the options of all commands takes half as long as answering a small question.
     """
     name = arguments[0] if arguments else ""
     for part in PARTS:
@@ -80,11 +82,11 @@ app = _with(PARTS)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line; a user's mistake gives one line and exit code 3."""
+    """Run the command line; a user's mistake leads to one line and exit code 3."""
     if arguments is not None:
         sys.exit(_run(arguments))
     gc.set_threshold(*LITTLE_GARBAGE)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what is half done is tidied up
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: unfinished work is cleaned up
     sys.exit(_run(sys.argv[1:], OWN_PROCESS))
 
 
@@ -98,7 +100,7 @@ def _run(arguments: list[str], obj: object = None) -> int:
             asked(arguments or ["--help"], prog_name="rocketproof", standalone_mode=False, obj=obj) or AS_EXPECTED
         )
         sys.stdout.flush()
-        # Typer makes an exit code of Ctrl-C.
+        # Typer turns Ctrl-C into an exit code.
         return _complain("interrupted", code=UNKNOWN) if code == 128 + signal.SIGINT else code
     except TyperException as error:
         return _complain(error.format_message())
@@ -107,7 +109,7 @@ def _run(arguments: list[str], obj: object = None) -> int:
     except Interrupted as stop:
         return _complain(str(stop), code=UNKNOWN)
     except BrokenPipeError:
-        # Whoever read the output went away.
+        # The reader of the output went away.
         _drop_output()
         return UNKNOWN
     except OSError as error:
@@ -146,12 +148,12 @@ def _defect() -> int:
 
 
 def _drop_output() -> None:
-    """Let what was not written yet go nowhere, or Python would try again, and complain, when it ends."""
+    """Discard output that was not written yet; otherwise Python would try again, and complain, when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _mistakes() -> tuple[type[Exception], ...]:
-    """Errors whose message is for the user; anything else is a defect of ours and shows its traceback."""
+    """Errors whose message is for the user; anything else is a defect of the kit, and shows its traceback."""
     from .checkers.user_strategies import StrategyError
     from .errors import InputError
     from .model.kernel import ConfigurationError, ModelError
@@ -161,7 +163,7 @@ def _mistakes() -> tuple[type[Exception], ...]:
 
 
 def _complain(message: str, *, code: int = WRONG_USAGE, whole: bool = False) -> int:
-    """Tell what went wrong in one line, or ``whole``, with the lines of a log that is in it; returns ``code``."""
+    """Report what went wrong in one line or, with ``whole``, with the log lines in it; returns ``code``."""
     shown = printable_lines(message) if whole else printable(" ".join(message.split()))
     print(f"rocketproof: {shown}", file=sys.stderr)
     return code

@@ -1,5 +1,5 @@
-"""Mistakes of the user at the command line."""
+"""Mistakes of the user on the command line."""
 
 
 class InputError(Exception):
-    """What was asked cannot be done as written: the message says what was given, what is possible, and what to do."""
+    """A request cannot be carried out as written: the message says what was given, what is possible, and what to do."""

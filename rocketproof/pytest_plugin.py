@@ -1,8 +1,8 @@
 """Checks of a deployment, and claims of a user's own module, as tests: ``pytest rocketproof.toml``.
 
-A file named ``rocketproof.toml`` or ``NAME.rocketproof.toml`` becomes tests when pytest is given its path, on the
-command line or in ``testpaths``. With the option ``rocketproof = true`` of pytest's configuration, every such file in
-the folders that are collected does. Otherwise nothing happens: no other part of the kit is even imported.
+A file named ``rocketproof.toml`` or ``NAME.rocketproof.toml`` becomes tests if pytest is given its path, on the command
+line or in ``testpaths``. With the option ``rocketproof = true`` in pytest's configuration, every such file in the
+collected folders does. Otherwise nothing happens: no other part of the kit is even imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE = "rocketproof.toml"
 
 
 class RocketproofWarning(UserWarning):
-    """A finding that does not fail the test; ``[verify] fail_on`` says which do."""
+    """A finding that does not fail the test; ``[verify] fail_on`` says which findings do."""
 
 
 class CheckFailedError(Exception):
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DeploymentTests | None:
-    """Collect a deployment file that was asked for."""
+    """Collect a deployment file that was requested."""
     if file_path.name != FILE and not file_path.name.endswith(f".{FILE}"):
         return None
     if not parent.session.isinitpath(file_path) and not parent.config.getini(OPTION):
@@ -108,7 +108,7 @@ class DeploymentTests(pytest.File):
 
 
 class Suite:
-    """The claims of a module, checked together when the first of them is asked for."""
+    """The claims of a module, checked together when the first of them is needed."""
 
     def __init__(self, request: Request, rows: list[Row]) -> None:
         self.rows = rows
@@ -143,7 +143,7 @@ class ClaimTest(pytest.Item):
         """Check the claim.
 
         Raises:
-            CheckFailedError: the verdict is another one than the claim has.
+            CheckFailedError: the verdict differs from the claim's.
         """
         outcome = self._suite.outcome(self._row)
         if outcome.as_expected:
@@ -190,7 +190,7 @@ class GroupTests(pytest.Collector):
 
 
 class CheckTest(pytest.Item):
-    """One check as a test: its failure is told in the words of the check, without a traceback."""
+    """One check as a test: its failure is reported in the words of the check, without a traceback."""
 
     def __init__(self, *, judge: Judge, check: Check, **kwargs: Any) -> None:
         super().__init__(**kwargs)

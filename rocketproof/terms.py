@@ -1,7 +1,7 @@
-"""The vocabulary of a machine's text: domains, unbounded constants, and what combines terms.
+"""The vocabulary of a machine's text: domains, unbounded constants, and functions that combine terms.
 
-A value read from a :class:`rocketproof.State` is a term, which nobody knows while the text is read. These functions do
-with terms what ``and``, ``or``, ``not``, ``if`` and ``sum`` do with values.
+A value read from a :class:`rocketproof.State` is a term, whose value is not known while the text is read. These
+functions do with terms what ``and``, ``or``, ``not``, ``if`` and ``sum`` do with values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The monitors of ``traces/`` over Spark: for traces that one machine should not, or cannot, go through alone.
+"""The monitors of ``traces/`` on Spark: for traces that are too large for one machine.
 
 :func:`mine` takes and returns DataFrames, :func:`check_with_spark` takes files. Reading order: ``session``, ``check``
-and ``frames`` (the doors), ``blocks`` (events on their way), ``order`` (events by time again), ``judging`` (what tasks
-do with them), ``writing``.
+and ``frames`` (the entry points), ``blocks`` (events in transit), ``order`` (events sorted by time again), ``judging``
+(what tasks do with them), ``writing``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Blocks: events on their way through a shuffle, many in one row.
+"""Blocks: events in a shuffle, many in one row.
 
-Spark moves rows. An event a row costs more to move than to check, so a task codes the events that it has read, and
+Spark moves rows. Moving one row per event costs more than checking it, so a task codes the events that it has read, and
 packs those of one partition into blocks: packed as in the embedded engine, compressed, in one binary value, with the
-names that their codes stand for. Two kinds of rows go the same way: blocks, and at the end of a task one
-*aside* for each partition, with what is only counted.
+names for which their codes stand. Two kinds of rows are shuffled: blocks, and at the end of a task one *aside* for each
+partition, with what is only counted.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ from ..traces.monitors.queue_events import QueueEvents
 from ..traces.monitors.steps.fold import STORES
 
 CHUNK_ROWS = 1 << 20
-"""Events that a task reads before it packs them."""
+"""Number of events that a task reads before it packs them."""
 
 BLOCK_ROWS = 1 << 16
-"""Most events of a block. Small blocks cover short times, so that few overlap where files are not in order."""
+"""Maximum number of events in a block. Small blocks cover short times, so few of them overlap if files are not in
+order.
+"""
 
 SCHEMA = "part int, first long, place long, block binary, aside string"
 """Columns of a row: target partition, time of the first event (ms), order of reading, then a block or an aside."""
@@ -49,7 +51,7 @@ ROW_SCHEMA = pa.schema(
 )
 
 EARLIEST = -(2**63)
-"""The time of asides: they come before all blocks."""
+"""The time of asides, which come before all blocks."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _OF_QUEUES = np.zeros(256, np.bool_)
@@ -62,10 +64,10 @@ class Chunk(NamedTuple):
     """What a task has read at a time.
 
     Attributes:
-        file: its place among the files of the trace.
-        split: its place in the order of all reading.
-        batch: events with the columns of the schema that coding reads, and ``seq`` only if the file is not in the order
-            of it, see :mod:`.order`.
+        file: its position among the files of the trace.
+        split: its position in the order of all reading.
+        batch: events with the columns of the schema that coding reads, and with ``seq`` only if the file is not in that
+            order, see :mod:`.order`.
     """
 
     file: int
@@ -78,10 +80,10 @@ class Block:
     """Events of one file in the order of time.
 
     Attributes:
-        place: in the order of all reading.
-        file: the place of the file.
+        place: position in the order of all reading.
+        file: position of the file.
         coded: the events.
-        seq: their order among events of the file at the same time; None: as they stand.
+        seq: their order among events of the file with the same time; None: as they are.
     """
 
     place: int
@@ -91,11 +93,12 @@ class Block:
 
 
 class Packer:
-    """Makes rows of events: for each queue in partitions 0 … parts - 1, for each message in the ``parts`` after these.
+    """Makes rows of events: for each queue in partitions 0 … parts - 1, for each message in the ``parts`` after
+    these.
 
     Args:
-        parts: partitions of either key.
-        groups: what is known of groups, which decides what a queue of its own is.
+        parts: number of partitions for either key.
+        groups: what is known about groups, which decides whether clients have queues of their own.
     """
 
     def __init__(self, *, parts: int, groups: Mapping[str, Group]) -> None:
@@ -108,7 +111,7 @@ class Packer:
         self._positions: dict[int, int] = {}
 
     def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
-        """Events as blocks, one a row."""
+        """Events as blocks, one in each row."""
         for file, split, coded, seq in self._gathered(chunks):
             note_stores(coded.kind, coded.slot, coded.offset, coded.time, names=self._names, stores=self._stores)
             coded, seq = _by_time(coded, seq)
@@ -133,7 +136,7 @@ class Packer:
                 yield _row(part, EARLIEST, self._place(split), aside=json.dumps(said))
 
     def _gathered(self, chunks: Iterable[Chunk]) -> Iterator[tuple[int, int, Coded, Any]]:
-        """Coded chunks of a file put together to about CHUNK_ROWS events."""
+        """Coded chunks of a file, combined up to about CHUNK_ROWS events."""
         waiting: list[tuple[Chunk, Coded]] = []
         count = 0
         for chunk in chunks:
@@ -180,7 +183,7 @@ class Packer:
 
 
 def unpacked(place: int, block: Any, names: Names) -> Block:
-    """A block with the codes of ``names``, which learn what they do not know yet."""
+    """A block with the codes of ``names``, to which unknown names are added."""
     packed, said = opened(block)
     (coded,) = packed.unpack(packed.length)
     slots, actors = renaming(map(names.slot, said["slots"])), renaming(map(names.actor, said["actors"]))
@@ -195,14 +198,14 @@ def tuple_of(named: Slot | Actor) -> tuple[str | int, ...]:
 
 
 def joined(parts: Sequence[Coded]) -> Coded:
-    """Events one after another."""
+    """Several sets of events, concatenated."""
     if len(parts) == 1:
         return parts[0]
     return Coded(**{name: np.concatenate([getattr(coded, name) for coded in parts]) for name in TYPES})
 
 
 def taken(coded: Coded, chosen: Any) -> Coded:
-    """The events at some places, or in a slice."""
+    """The events at some positions, or in a slice."""
     return Coded(**{name: getattr(coded, name)[chosen] for name in TYPES})
 
 
@@ -215,7 +218,7 @@ def _together(waiting: Sequence[tuple[Chunk, Coded]]) -> tuple[int, int, Coded, 
 
 
 def _by_time(coded: Coded, seq: Any) -> tuple[Coded, Any]:
-    """Events by time, then by ``seq`` if it counts, then as they stand."""
+    """Events by time, then by ``seq`` if it matters, otherwise in their order."""
     if seq is None:
         if np.all(coded.time[1:] >= coded.time[:-1]):
             return coded, None
@@ -225,13 +228,13 @@ def _by_time(coded: Coded, seq: Any) -> tuple[Coded, Any]:
 
 
 def _part_of(slot: Slot, parts: int) -> int:
-    """Queues of a topic are dealt out one by one, so that each partition gets its share."""
+    """Queues of a topic are assigned one by one, so that each partition gets its share."""
     name = "\0".join((slot.group, slot.topic, slot.broker, slot.client))
     return (zlib.crc32(name.encode()) + slot.queue) % parts
 
 
 def _parted(keys: Any, parts: int) -> Iterator[tuple[int, Any]]:
-    """For each partition the places of its events, in their order; events of a negative key belong to none."""
+    """For each partition, the positions of its events, in their order; events with a negative key belong to none."""
     order = np.argsort(keys.astype(np.int16 if parts < 1 << 15 else np.int32), kind="stable")
     starts = np.searchsorted(keys[order], np.arange(parts + 1))
     for part in range(parts):
@@ -240,7 +243,7 @@ def _parted(keys: Any, parts: int) -> Iterator[tuple[int, Any]]:
 
 
 def _renumbered(codes_: Any) -> tuple[Column, list[int]]:
-    """Codes as places in the list of those that occur; -1 stays."""
+    """Codes as positions in the list of those that occur; -1 stays."""
     occurring = np.flatnonzero(np.bincount(codes_ + 1))
     numbers = np.full(int(occurring[-1]) + 1, -1, np.int32)
     present = occurring[occurring > 0]

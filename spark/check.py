@@ -1,4 +1,4 @@
-"""``rocketproof check --engine spark``: files read, judged and answered for by the tasks of a cluster."""
+"""``rocketproof check --engine spark``: files are read and judged by the tasks of a cluster."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 def check_with_spark(
     trace: Trace, *, settings: Settings, master: str = "", session: SparkSession | None = None
 ) -> CheckResult:
-    """Hold a trace against all claims, on Spark.
+    """Check a trace against all claims, on Spark.
 
-    Its files are read by the tasks, so they must be reachable under the same names. Without a ``session`` one is opened
-    with ``master``, a local one if that is empty.
+    Its files are read by the tasks, so they must be reachable under the same names. Without a ``session``, one is
+    opened with ``master``, or a local one if that is empty.
 
     Raises:
-        TraceError: there are no events, or no Spark or Java to start, or Spark fails.
+        TraceError: there are no events, Spark or Java cannot be started, or Spark fails.
     """
     started = time.perf_counter()
     spark = session or open_session(master)
@@ -63,10 +63,10 @@ class Looked:
     Attributes:
         seen: for the context.
         order: how far the events are in order.
-        problems: what is wrong with them, as far as was looked.
-        told: so that the next reading does not tell it again.
+        problems: problems with them, in the columns that were read.
+        told: the problems reported so far, so that the next reading does not report them again.
         skipped: what of an imported file is neither event nor damage.
-        counted: whether ``seq`` is what its recorder counted.
+        counted: whether ``seq`` comes from its recorder.
     """
 
     seen: Scanning = field(default_factory=Scanning)
@@ -78,7 +78,7 @@ class Looked:
 
 
 def look_at(spark: SparkSession, splits: Sequence[Split], told: Sequence[Told] = ()) -> list[Looked]:
-    """The first look, at each split by a task; ``told``: the problems of each that were told already."""
+    """The first look, at each split by a task; ``told``: the problems of each that were reported already."""
     if not splits:
         return []
     work = list(zip_longest(splits, told))
@@ -100,7 +100,7 @@ def _look(work: tuple[Split, Told | None]) -> Looked:
 
 
 def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
-    """What was seen of all splits together; what cannot be read is added to the problems of the trace.
+    """What was seen in all splits together; what cannot be read is added to the problems of the trace.
 
     Raises:
         TraceError: there are no events.
@@ -141,7 +141,7 @@ def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[L
 
 
 def _again(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked]) -> Sequence[Any]:
-    """For each split the numbers of its repeated events, None where those beside each other are all."""
+    """For each split, the numbers of its repeated events; None if all repetitions are adjacent."""
     sound = not any(one.problems.count for one in looked)
     if not splits or not are_scattered(splits, [one.order for one in looked], sound=sound):
         return [None] * len(splits)

@@ -1,4 +1,4 @@
-"""``rocketproof conform --engine spark``: a queue is a task, which follows it through the model."""
+"""``rocketproof conform --engine spark``: each queue is a task, which follows it through the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUND = 256 << 20
-"""Bytes of packed events that go out at a time."""
+"""Bytes of packed events that are sent out at a time."""
 
 _SENT = pa.schema([pa.field("number", pa.int32()), pa.field("events", pa.binary())])
 _ANSWER = "number int, answer binary"
@@ -34,16 +34,16 @@ def conform_with_spark(
 ) -> Conformance:
     """Follow every queue of a trace through the model, on Spark; the answer is that of ``conform``.
 
-    The trace is read and sorted out here, and sent to the tasks queue by queue.
+    The trace is read and sorted by the driver, and sent to the tasks queue by queue.
 
     Args:
         trace: what was recorded.
-        slack: how far records of different threads and processes may be apart from what they tell, ms.
-        master: of a new session; empty for a local one.
-        session: to use instead.
+        slack: how far records of different threads and processes may be apart from what they record, ms.
+        master: master of a new session; empty for a local one.
+        session: a session to use instead.
 
     Raises:
-        TraceError: there are no events, or no Spark or Java to start, or Spark fails.
+        TraceError: there are no events, Spark or Java cannot be started, or Spark fails.
     """
     spark = session or open_session(master)
     header = trace.header

@@ -45,12 +45,13 @@ class Mined:
     """What was found.
 
     Attributes:
-        findings: violations, explained repetitions and notes, with the columns of ``traces.report.tables.FINDINGS``.
+        findings: violations, explained repetitions and notes, with the columns of
+            ``traces.explain.report.tables.FINDINGS``.
         verdicts: one row for each claim, in their order.
         answers: the claims with their verdicts, as Python objects.
-        events: how many events there were.
-        messages: how many messages had which status.
-        left_out: events and values that could not be used or judged, by what was wrong with them, or missing.
+        events: number of events.
+        messages: number of messages with each status.
+        left_out: number of events and values that could not be used or judged, by what was wrong or missing.
     """
 
     findings: DataFrame
@@ -61,21 +62,21 @@ class Mined:
     left_out: Counter[str]
 
     def verdict(self, claim: str) -> Verdict:
-        """The verdict about the claim of an id; KeyError without one."""
+        """The verdict about the claim with an id; KeyError if there is none."""
         return {answer.claim.id: answer.verdict for answer in self.answers}[claim]
 
 
 def mine(events: DataFrame, header: Header | None = None, settings: Settings | None = None) -> Mined:
-    """Hold events against all claims, as :func:`.check.check_with_spark` holds files.
+    """Check events against all claims, as :func:`.check.check_with_spark` does for files.
 
-    Events are gone through several times: a frame that is costly to make should be cached. Sums, findings and the few
-    events of the context come to the driver.
+    Events are read several times: a frame that is costly to compute should be cached. Sums, findings and the few events
+    of the context come to the driver.
 
     Args:
         events: with columns of the schema, at least ``time`` (ms since 1970, or a timestamp) and ``kind``; others may
-            be missing. Events of equal time are ordered by ``seq`` if it is there, else by partition.
-        header: what is known of the recording; without it nothing is: kinds that occur count as recorded.
-        settings: the terms; those of the header by default.
+            be missing. Events with equal times are ordered by ``seq`` if it is there, otherwise by partition.
+        header: what is known about the recording; without it nothing is, and kinds that occur count as recorded.
+        settings: settings of the check; those of the header by default.
 
     Raises:
         TraceError: a column is missing or of another type, there are no events, or Spark fails.
@@ -108,8 +109,8 @@ class Frame:
     """A frame as a recording that is being checked, see ``traces.engine.reading``.
 
     Attributes:
-        events: with columns of the schema, times corrected and repeated events dropped as far as that was done.
-        left_out_of: what of it cannot be used, as far as was looked.
+        events: events with columns of the schema; times are corrected and repetitions dropped once this was requested.
+        left_out_of: what of it cannot be used, in the columns that were read.
     """
 
     def __init__(self, header: Header, events: DataFrame) -> None:
@@ -123,20 +124,20 @@ class Frame:
 
     @property
     def evidence(self) -> list[frozenset[Kind]]:
-        """What its header says it records."""
+        """The kinds that its header states as recorded."""
         return [self.header.evidence]
 
     @property
     def skipped(self) -> Counter[str]:
-        """Nothing: what cannot be used is counted in :attr:`left_out_of`."""
+        """Empty: what cannot be used is counted in :attr:`left_out_of`."""
         return Counter()
 
     def holes(self) -> list[Hole]:
-        """Where events or values could not be used."""
+        """Holes for events or values that could not be used."""
         return self._holes
 
     def look(self) -> Scanning:
-        """The first look at it."""
+        """The first look at the frame."""
         events = self.events
         shown = events.select(*(name for name in ARROW.names if name in events.columns))
 
@@ -156,7 +157,7 @@ class Frame:
         return seen
 
     def correct(self, clocks: Clocks) -> None:
-        """From now on, give times as they should be by these clocks."""
+        """From now on, return times corrected by these clocks."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         names = [name for name in ARROW.names if name in self.events.columns]
@@ -169,7 +170,7 @@ class Frame:
         self.clocks, self.events = clocks, self.events.select(*names).mapInArrow(corrected, schema)
 
     def drop_repeated(self) -> int:
-        """Drop events that were there before, see ``traces.recorders.repeated``; the answer is how many."""
+        """Drop repeated events, see ``traces.recorders.repeated``; returns their number."""
         from pyspark.sql import Window, functions
 
         events = self.events
@@ -184,7 +185,7 @@ class Frame:
         counted = functions.col("seq").isNotNull() & functions.lit(own)
         mark = functions.when(counted | ~at_a_place, functions.coalesce("seq", stands)).otherwise(0)
         known = [functions.col(f"`{name}`") for name in COLUMNS if name in events.columns]
-        # What is not known does not change the number, so that it is not known must.
+        # A missing value does not change the number, so the fact that it is missing must.
         same = functions.xxhash64(mark, *(part for column in known for part in (column, column.isNull())))
         events = events.withColumn(_SAME, same)
         several = events.groupBy("time", _SAME).count().where("count > 1")
@@ -212,7 +213,7 @@ class Frame:
 
 
 _SAME, _NTH = "its same", "its nth"
-"""Columns that are added for a while; no column of the schema has a space."""
+"""Temporary columns; no column of the schema has a space in its name."""
 
 _MOST_HOLES = 1_000
 
@@ -222,15 +223,15 @@ class Lost:
     """What of a frame cannot be used.
 
     Attributes:
-        counts: how much, by what is wrong.
-        holes: where: the first ones each for itself.
+        counts: number of cases, by what is wrong.
+        holes: the corresponding holes: the first ones individually.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     holes: list[Hole] = field(default_factory=list)
 
     def add(self, what: str, count: int, holes: Iterable[Hole]) -> None:
-        """Count further losses of one kind, each with where it is."""
+        """Count further losses of one kind, each with its place."""
         self.counts[what] += count
         self.holes += holes
         self._few(what)
@@ -267,7 +268,7 @@ def _fitting(events: DataFrame) -> DataFrame:
     """The columns of the schema, with its types.
 
     Raises:
-        TraceError: time or kind is missing, or a column has a type that cannot be taken.
+        TraceError: time or kind is missing, or a column has an unsupported type.
     """
     from pyspark.sql import functions
     from pyspark.sql.types import ArrayType, IntegralType, StringType, TimestampNTZType, TimestampType
@@ -299,7 +300,7 @@ def _fitting(events: DataFrame) -> DataFrame:
 
 
 def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    """Some columns of a batch, null where it has none."""
+    """Some columns of a batch, null if it has none."""
     there = set(batch.schema.names)
     return pa.RecordBatch.from_pydict(
         {
@@ -310,7 +311,7 @@ def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
 
 
 def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.RecordBatch]:
-    """Batches with possible values only, as readers of files give them; what is wrong is counted."""
+    """Batches with possible values only, as readers of files return them; problems are counted."""
     for batch in map(pa.concat_batches, together(batches, ROWS)):
         columns = {name: batch.column(name) for name in batch.schema.names}
         for name in SPANS.keys() & columns.keys():
@@ -341,7 +342,7 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
 
 
 def _holes(batch: pa.RecordBatch, wrong: pa.Array, why: str, name: str) -> list[Hole]:
-    """A hole for each event with a wrong value of ``name``: of it all else is known."""
+    """A hole for each event with a wrong value of ``name``: everything else about it is known."""
     positions = pc.indices_nonzero(wrong).slice(0, _MOST_HOLES)
     told = [each for each in ("time", "kind", "group", "topic") if each in batch.schema.names]
     found = []
@@ -356,7 +357,7 @@ def _holes(batch: pa.RecordBatch, wrong: pa.Array, why: str, name: str) -> list[
 
 
 def _in_micros(table: pa.Table) -> pa.Table:
-    """The table with times as Spark has them, in microseconds."""
+    """The table with times in Spark's unit, microseconds."""
     times = {field.name for field in FINDINGS if pa.types.is_timestamp(field.type)}
     micros = pa.timestamp("us", tz="UTC")
     return table.cast(pa.schema([field.with_type(micros) if field.name in times else field for field in table.schema]))

@@ -1,4 +1,4 @@
-"""Judging: what the tasks do with packed events, and how their answers are put together."""
+"""Judging: what the tasks do with packed events, and how their answers are combined."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ANSWER = "part int, piece int, summary string, rows binary"
-"""Columns of what a partition answers: findings in pieces, each with the names and counts of the partition."""
+"""Columns of a partition's answer: findings in pieces, each with the names and counts of the partition."""
 
 PIECE_ROWS = 100_000
-"""Most findings of a piece."""
+"""Maximum number of findings in a piece."""
 
 EVENTS_OF_A_PART = 4_000_000
-"""So many events are judged in one partition, on an average; where all cores have more, there are more partitions."""
+"""Average number of events that are judged in one partition; if all cores have more, there are more partitions."""
 
 _COUNTS = ("judged", "violated", "doubtful")
 
@@ -53,11 +53,11 @@ class Task:
     """What every task must know.
 
     Attributes:
-        groups: what is known of groups.
-        release: of RocketMQ.
-        settings: the terms of the check.
+        groups: what is known about groups.
+        release: release of RocketMQ.
+        settings: settings of the check.
         context: events that concern more than one queue or message.
-        parts: partitions of either key: by queue below ``parts``, by message from there on.
+        parts: number of partitions for either key: by queue below ``parts``, by message from there on.
     """
 
     groups: Mapping[str, Group]
@@ -143,9 +143,10 @@ def judged(
     *,
     started: float,
 ) -> tuple[CheckResult, int]:
-    """The answer of a check, and how many events the tasks have dropped since they came before.
+    """The answer of a check, and how many events the tasks have dropped as repetitions.
 
-    ``packed`` gives the events as rows of ``blocks.SCHEMA``; ``started`` is ``time.perf_counter`` when the check began.
+    ``packed`` provides the events as rows of ``blocks.SCHEMA``; ``started`` is ``time.perf_counter`` when the check
+    began.
     """
     header = trace.header
     parts = max(spark.sparkContext.defaultParallelism, -(-scanned.events // EVENTS_OF_A_PART))
@@ -172,15 +173,15 @@ def judged(
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What all partitions answered, in the codes of one set of names.
+    """The answers of all partitions, in the codes of one set of names.
 
     Attributes:
-        names: of all queues and processes.
+        names: names of all queues and processes.
         outcomes: one for each partition and piece.
-        stores: how many messages were stored in which queue, and where the last one was.
-        problems: what was wrong with events and was not told before.
-        repeated: how many events were dropped since they came before.
-        most_held: how many events a partition held at a time, at most.
+        stores: how many messages were stored in each queue, and where the last one was.
+        problems: problems with events that were not reported before.
+        repeated: number of events dropped as repetitions.
+        most_held: maximum number of events that a partition held at a time.
     """
 
     names: Names
@@ -192,7 +193,7 @@ class Answers:
 
 
 def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
-    """Answers of partitions put together; codes of a partition become those of all."""
+    """Answers of partitions, combined; codes of a partition are translated to common ones."""
     names = Names(groups)
     outcomes: list[Outcome] = []
     asides: list[dict[str, Any]] = []
@@ -238,7 +239,7 @@ def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *,
 
 
 def told_as(problems: Problems) -> dict[str, Any]:
-    """Problems as they are sent; empty without any."""
+    """Problems in the form in which they are sent; empty without any."""
     if not problems.count:
         return {}
     return {"problems": {"by_kind": problems.by_kind, "kept": [_told(problem) for problem in problems.kept]}}
@@ -249,7 +250,7 @@ def _told(problem: Problem) -> list[Any]:
 
 
 def problems_of(sent: Mapping[str, Any]) -> Problems:
-    """Problems as they were before they were sent."""
+    """Problems restored from the form in which they are sent."""
     problems = Problems()
     problems.by_kind = Counter({Trouble(kind): count for kind, count in sent["by_kind"].items()})
     problems.count = problems.by_kind.total()

@@ -1,8 +1,7 @@
 """Order: events of a partition by time, however many there are, from blocks that come by their first time.
 
-The order is that of the embedded engine: time, then file, then ``seq``, then as the events stand. Most files stand in
-this order themselves. What is before the first event of the next block can be given out, so only blocks that overlap in
-time are held.
+The order is that of the embedded engine: time, then file, then ``seq``, then position. Most files are in this order
+already. Events before the first event of the next block can be passed on, so only blocks that overlap in time are held.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from ..traces.encoding.coding import Coded
 from .blocks import Block, joined, taken
 
 ENOUGH = 1 << 17
-"""So many events are waited for before any are given out: few large pieces cost less than many small ones."""
+"""Number of events to wait for before any are passed on: few large pieces cost less than many small ones."""
 
 
 class InOrder:
     """The events of blocks in order.
 
     Attributes:
-        most_held: how many events were held at a time, at most.
+        most_held: maximum number of events held at a time.
     """
 
     def __init__(self, blocks: Iterable[tuple[int, Block]]) -> None:
@@ -46,7 +45,7 @@ class InOrder:
 
 
 class _Open:
-    """A block of which some events are not given out yet."""
+    """A block with events that were not passed on yet."""
 
     def __init__(self, block: Block) -> None:
         self.place, self.file, self.coded, self.seq = block.place, block.file, block.coded, block.seq
@@ -57,16 +56,16 @@ class _Open:
         return len(self.coded) - self.at
 
     def before(self, time: int) -> int:
-        """The place of the first event that is not before ``time``."""
+        """The position of the first event that is not before ``time``."""
         return int(np.searchsorted(self.coded.time, time))
 
 
 def _until(waiting: list[_Open], time: int | None) -> Iterator[Coded]:
-    """What has happened before ``time``, of all that waits."""
+    """The events before ``time``, from all waiting blocks."""
     ready = [(open_, open_.before(time) if time is not None else len(open_.coded)) for open_ in waiting]
     ready = [(open_, end) for open_, end in ready if end > open_.at]
     if len(ready) > 1:
-        # Behind the last event but one block's, that block stands alone.
+        # After the last event of the second-to-last block, only the last block is left.
         alone = sorted(int(open_.coded.time[end - 1]) for open_, end in ready)[-2] + 1
         yield _merged([(open_, min(end, open_.before(alone))) for open_, end in ready])
         ready = [(open_, end) for open_, end in ready if end > open_.at]
@@ -84,7 +83,7 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
     parts = sorted((part for part in parts if part[1] > part[0].at), key=lambda part: part[0].place)
     order: list[Any] = []
     if any(open_.seq is not None for open_, _ in parts):
-        # A file without it has its order by place.
+        # A file without ``seq`` is ordered by position.
         order.append(
             [np.zeros(end - o.at, np.int64) if o.seq is None else o.seq[o.at : end] for o, end in parts],
         )
@@ -96,7 +95,7 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
 
 
 def _settled(coded: Coded) -> Coded:
-    """The events in columns that cannot be written to: compiled code has another version for each mixture."""
+    """The events in read-only columns: functions would otherwise be compiled for each mixture."""
     for item in fields(Coded):
         getattr(coded, item.name).setflags(write=False)
     return coded

@@ -1,7 +1,7 @@
-"""Repeated events among splits: which events of each were there before, in the same split or in another.
+"""Repeated events among splits: which events of each occurred before, in the same split or in another.
 
-What counts as the same event is told in ``traces.recorders.repeated``. Of each event goes through a shuffle where it
-stands and a number that is the same for equal ones; only where repeated ones stand comes to the driver.
+``traces.recorders.repeated`` defines which events are the same. For each event, only its position and a number that is
+equal for equal events are shuffled; only the positions of repeated ones come to the driver.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _PLAIN = {name: plain(ARROW).field(name).type for name in COLUMNS}
 _STANDS = ("mark", "seq", "file", "place", "row")
 _TOLD = pa.schema([*_PLAIN.items(), *((f"its_{name}", pa.int64()) for name in _STANDS)])
-"""Columns of an event: what is known of it; then what else equal events have in common, and where it stands."""
+"""Columns of an event: what is known about it; then what else equal events have in common, and its position."""
 
 
 def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound: bool) -> bool:
-    """Whether an event may be repeated elsewhere than beside itself.
+    """Whether an event may be repeated elsewhere than next to itself.
 
-    ``sound``: whether nothing is wrong with the events.
+    ``sound``: whether the events have no problems.
     """
     files: dict[int, TimeOrder] = {}
     for split, order in zip(splits, orders, strict=True):
@@ -44,9 +44,9 @@ def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound
 
 
 def repeated_in(spark: SparkSession, splits: Sequence[Split], counted: Sequence[bool]) -> list[Any]:
-    """For each split which of its events were there before: their numbers in the order of reading, from 0.
+    """For each split, the numbers of its events that occurred before, in the order of reading, from 0.
 
-    ``counted``: for each whether ``seq`` is what its recorder counted.
+    ``counted``: for each, whether ``seq`` comes from its recorder.
     """
     from pyspark.sql import Window, functions
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -60,7 +60,7 @@ def repeated_in(spark: SparkSession, splits: Sequence[Split], counted: Sequence[
 
     told = spark.range(0, len(work), 1, len(work)).mapInArrow(read, from_arrow_schema(_TOLD))
     known = [functions.col(f"`{name}`") for name in COLUMNS]
-    # What is not known does not change the number, so that it is not known must.
+    # A missing value does not change the number, so the fact that it is missing must.
     same = functions.xxhash64("its_mark", *(part for column in known for part in (column, column.isNull())))
     events = told.select("time", same.alias("same"), *(f"its_{name}" for name in _STANDS[1:]))
     alike = Window.partitionBy("time", "same").orderBy("its_file", "its_seq", "its_place", "its_row")

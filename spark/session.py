@@ -1,4 +1,4 @@
-"""Sessions: a local Spark by default, any master, or the session a user has already."""
+"""Sessions: a local Spark by default, any master, or a session that the user already has."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ DRIVER_MEMORY = "2g"
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 ROWS_OF_A_BATCH = 256
-"""Rows that Spark hands over to Python at a time, instead of its own 10,000. It asks for the size of the whole batch
-after each row, so that a row costs the more, the more of them are in a batch."""
+"""Number of rows that Spark hands over to Python at a time, instead of its own 10,000. Spark computes the size of the
+whole batch after each row, so the cost of a row grows with the size of the batch.
+"""
 
 
 def open_session(
     master: str = "", *, memory: str = DRIVER_MEMORY, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session with the given master, a local one with all cores without; the one that runs already, if one does.
+    """A session with the given master, or a local one with all cores; if a session is already running, that one.
 
-    What Java writes to its terminal goes to a temporary file: its greetings are not the user's concern, and what fails
-    comes back as an error.
+    Output of Java goes to a temporary file: its greetings are not of interest, and failures are reported as errors.
 
     Args:
-        master: of Spark.
+        master: master of Spark.
         memory: heap of a local one.
-        conf: further settings, which come before the kit's own; only the session that is opened has them.
+        conf: further settings, which take precedence over the kit's own; they apply only if a session is opened.
 
     Raises:
-        TraceError: PySpark is not installed, or there is no Java, or it is too old, or Spark does not start.
+        TraceError: PySpark is not installed, there is no Java, it is too old, or Spark does not start.
     """
     try:
         from pyspark import SparkConf, SparkContext
@@ -62,14 +62,14 @@ def open_session(
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    if SparkContext._active_spark_context is not None:  # of a job that works with RDDs
+    if SparkContext._active_spark_context is not None:  # of a job that uses RDDs
         return SparkSession.builder.getOrCreate()
     _need_java()
     settings = SparkConf()
     for name, value in {**_settings(master or "local[*]", memory), **(conf or {})}.items():
         settings.set(name, value)
     if settings.get("spark.master", "").startswith("local"):
-        # Workers run the Python of this process, and nothing is reached from outside.
+        # Workers use the Python of this process, and nothing can be reached from outside.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with tempfile.TemporaryFile() as told:
@@ -92,16 +92,16 @@ def _settings(master: str, memory: str) -> dict[str, str]:
         "spark.driver.memory": memory,
         "spark.sql.session.timeZone": "UTC",
         BATCH_ROWS: str(ROWS_OF_A_BATCH),
-        # Rows of the shuffle are packed blocks of events, which are compressed already.
+        # Rows of the shuffle are packed blocks of events, which are already compressed.
         "spark.shuffle.compress": "false",
-        # Blocks are shuffled in a number of partitions that is chosen for them.
+        # Blocks are shuffled into a number of partitions that is chosen for them.
         "spark.sql.adaptive.enabled": "false",
     }
 
 
 @contextmanager
 def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
-    """Let a setting of a session have a value, and as before afterwards."""
+    """Set a setting of a session, and restore its earlier value afterwards."""
     before = spark.conf.get(name)
     spark.conf.set(name, value)
     try:
@@ -116,7 +116,7 @@ def small_batches(spark: SparkSession) -> AbstractContextManager[None]:
 
 
 def together(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches in runs of so many rows or a little more: Spark hands rows over in small ones, each of which costs."""
+    """Batches combined to at least that many rows: Spark hands rows over in small ones, each of which has a cost."""
     waiting: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -131,7 +131,7 @@ def together(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.R
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Make one line of what Spark says when it fails.
+    """Turn Spark's error message into one line.
 
     Raises:
         TraceError: instead of the errors of Spark and its bridge to Java.
@@ -146,7 +146,7 @@ def failures() -> Iterator[None]:
 
 
 def _reason(text: str) -> str:
-    """The line that tells most: of a task that failed in Python its error, else the first."""
+    """The most informative line: for a task that failed in Python its error, otherwise the first line."""
     lines = [stripped for line in text.splitlines() if (stripped := line.strip().removeprefix(": "))]
     errors = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Exception|Interrupt)\b: ", line)]
     inner = [line for line in errors if not line.startswith(("org.apache.spark.", "py4j."))]
@@ -170,7 +170,7 @@ def _need_java() -> None:
 
 
 def java_version() -> int:
-    """The major version of the Java that Spark would start, 0 if there is none."""
+    """The major version of the Java that Spark would start; 0 if there is none."""
     home = os.environ.get("JAVA_HOME", "")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if not java or not Path(java).exists():

@@ -1,4 +1,4 @@
-"""Writing what was found: whole tables, or none."""
+"""Writing findings: complete tables, or none."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from .frames import Mined
 
 RUN = "run-"
-"""How the folder of a run begins, after a dot and the name of the target and another dot; so readers pass it over."""
+"""Prefix of the folder of a run, after a dot, the name of the target and another dot; readers therefore skip it."""
 
 BEFORE = "before-"
-"""How the folder with the tables of an earlier run begins while it is replaced."""
+"""Prefix of the folder with the tables of an earlier run while it is replaced."""
 
 
 def write_findings(mined: Mined, folder: str) -> None:
     """Write the tables ``findings`` and ``verdicts`` as Parquet into a folder, which they replace as a whole.
 
-    They are written beside it, in a hidden folder, and moved when they are complete: whoever reads sees either the
-    earlier tables or these. What a run that was killed has left is taken away by the next one; if it was killed between
-    taking the earlier tables away and putting its own in place, the earlier ones are put back first.
+    They are written beside it, in a hidden folder, and moved when they are complete: a reader sees either the earlier
+    tables or these. What a killed run has left is removed by the next one; if it was killed between removing the
+    earlier tables and putting its own in place, the earlier ones are restored first.
 
     The folder is a path or URL on any file system that Spark knows.
 
     Raises:
-        TraceError: the folder holds something that is not of this function, or cannot be written.
+        TraceError: the folder contains something that this function did not write, or cannot be written.
     """
     with failures():
         files = _Files(mined, folder)
@@ -42,7 +42,7 @@ def write_findings(mined: Mined, folder: str) -> None:
 
 
 class _Files:
-    """The folder and what is beside it, through Spark's own file systems."""
+    """The target folder and its neighbours, through Spark's own file systems."""
 
     def __init__(self, mined: Mined, folder: str) -> None:
         context: Any = mined.findings.sparkSession.sparkContext
@@ -59,7 +59,7 @@ class _Files:
         return str(self._path_of(self._parent, f".{self._name}.{what}{uuid.uuid4().hex}").toString())
 
     def recover(self) -> None:
-        """Put back what a killed run has moved away, and take away what it has left."""
+        """Restore what a killed run has moved away, and remove what it has left."""
         for left in self._left(BEFORE):
             if self._system.exists(self._folder):
                 self._system.delete(left, True)

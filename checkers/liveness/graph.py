@@ -1,8 +1,9 @@
 """The reachable graph: every state of a finite configuration with all its transitions, as arrays.
 
-Questions about runs that never end (see ``liveness.py``) need the transitions, not just the states. These are stored as
-compressed sparse rows: the transitions of state ``i`` are at ``starts[i] … starts[i + 1] - 1`` of ``targets`` and
-``instances``. States are numbered in breadth-first order, so 0 is the initial one and numbers never fall with depth.
+Questions about runs that never end (see ``eventually.py``) need the transitions too, not just the states. These are
+stored as compressed sparse rows: the transitions of state ``i`` are at ``starts[i] … starts[i + 1] - 1`` of ``targets``
+and ``instances``. States are numbered in breadth-first order, so 0 is the initial one and numbers never fall with
+depth.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Values:
 
     Attributes:
         known: values by index, stored only if they differ from the usual one; for a single variable, the values of the
-            whole state.
+            state, by name.
         count: how many indices there are.
         single: whether there is one value only, so no index.
         usual: the initial value, if it is the same at all indices, inside and outside the domains.

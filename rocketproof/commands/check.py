@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ALL_WELL, VIOLATED, UNKNOWN = range(3)
 
 LEFT_OUT_SHOWN = 5
-"""Files that were left out of folders that the terminal names."""
+"""Maximum number of left-out files that the terminal names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +85,11 @@ class CheckOutputs:
 
 
 def check(request: CheckRequest, outputs: CheckOutputs) -> int:
-    """Check what was asked for and print it; returns the exit code.
+    """Perform the requested check and print it; returns the exit code.
 
     Raises:
-        InputError: an unknown claim or queue, options that contradict, or a file that cannot be written.
-        TraceError: the trace cannot be read as asked.
+        InputError: an unknown claim or queue, contradictory options, or a file that cannot be written.
+        TraceError: the trace cannot be read as requested.
     """
     outputs.check()
     if not request.paths:
@@ -125,7 +125,7 @@ def check(request: CheckRequest, outputs: CheckOutputs) -> int:
 
 
 def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None:
-    """Raise InputError for options that a check has, and the story of a message has not."""
+    """Raise InputError for options that a check has, but the story of a message does not."""
     given = {
         "--property": request.claims,
         "--queue": request.queue,
@@ -144,7 +144,7 @@ def _nothing_but_a_message(request: CheckRequest, outputs: CheckOutputs) -> None
 def _tell_message(
     console: SafeConsole, result: CheckResult, trace: Trace, request: CheckRequest, outputs: CheckOutputs
 ) -> int:
-    """Tell what happened to one message, on the terminal and as JSON; returns exit code 0."""
+    """Print what happened to one message, on the terminal and as JSON; returns exit code 0."""
     from ..output.message_report import message_as_json, print_message
     from ..traces.explain.message_story import message_story
 
@@ -156,7 +156,7 @@ def _tell_message(
 
 
 def _print_left_out(console: SafeConsole, trace: Trace) -> None:
-    """Name the files of the given folders that are no traces."""
+    """Name the files of the given folders that are not traces."""
     for reason in trace.left_out[:LEFT_OUT_SHOWN]:
         first_sentence = reason.split(". ")[0].rstrip(".")
         console.say(f"left out: {first_sentence}")
@@ -173,7 +173,7 @@ def tell(
     request: CheckRequest,
     outputs: CheckOutputs,
 ) -> None:
-    """Print the answer, and write it wherever it should go."""
+    """Print the answer, and write it to every requested output."""
     from ..output.trace_report import print_result
     from ..traces.explain.story import MOST_STORIES, stories
 
@@ -247,11 +247,12 @@ def first_of_each_claim(told: Sequence[Story], most: int) -> list[Story]:
 
 
 def settings_of(trace: Trace, request: CheckRequest) -> Settings:
-    """The terms: timers and maxima of the deployment file, which the header of the trace is given too.
+    """The settings: timers and maxima of the deployment file, which are also entered into the header of the trace.
 
     Without a file, timers are those of the header.
 
-    The delay levels are those asked for, else those of the file, else those of the trace, else a broker's own.
+    The delay levels are the requested ones, otherwise those of the file, otherwise those of the trace, otherwise a
+    broker's defaults.
 
     Raises:
         InputError: the delay levels or the deployment file cannot be read.
@@ -272,7 +273,7 @@ def settings_of(trace: Trace, request: CheckRequest) -> Settings:
 
 
 def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progress | None = None) -> CheckResult:
-    """Let the engine that was asked for check a trace."""
+    """Let the requested engine check a trace."""
     if chosen_engine(trace, request.engine, request.master) is Engine.SPARK:
         return _with_spark(trace, settings, request.master)
     from ..traces.engine.local import check_locally
@@ -288,10 +289,11 @@ def _with_spark(trace: Trace, settings: Settings, master: str) -> CheckResult:
 
 
 def only_queue(result: CheckResult, queue: str) -> CheckResult:
-    """The result with findings of queues whose name contains ``queue`` only; verdicts stay those of the whole trace.
+    """The result with only the findings of queues whose name contains ``queue``; verdicts stay those of the whole
+    trace.
 
     Raises:
-        InputError: no queue is called so.
+        InputError: no queue has such a name.
     """
     names = [str(slot) for slot in result.names.slots]
     chosen = [code for code, name in enumerate(names) if queue in name]
@@ -301,15 +303,15 @@ def only_queue(result: CheckResult, queue: str) -> CheckResult:
 
 
 def exit_code(result: CheckResult, claims: Sequence[str] = ()) -> int:
-    """0 nothing is violated, 1 something is, 2 something is unknown.
+    """0 if nothing is violated, 1 if something is, 2 if something is unknown.
 
-    What a trace cannot show does not fail a check, unless the user asked for that claim, or nothing could be judged.
+    What a trace cannot show does not fail a check, unless the user named that claim, or nothing could be judged.
     """
     return code_of([result.verdict(name) for name in claims] if claims else result.verdicts, asked=bool(claims))
 
 
 def code_of(counted: Sequence[ClaimVerdict], *, asked: bool = False) -> int:
-    """The exit code of answers; ``asked``: whether the user asked for these."""
+    """The exit code of answers; ``asked``: whether the user named these claims."""
     found = {answer.verdict for answer in counted}
     if Verdict.VIOLATED in found:
         return VIOLATED

@@ -31,7 +31,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How a cluster is asked where not everybody may; see the options of ``rocketproof collect``."""
+    """Credentials and encryption for a cluster with access control; see the options of ``rocketproof collect``."""
 
     credentials: str = ""
     tls: bool = False
@@ -53,11 +53,11 @@ def collect(
     every: str,
     limits: Sequence[str],
 ) -> int:
-    """Collect what is new, say what came of it, and return the exit code.
+    """Collect what is new, print the result, and return the exit code.
 
     Raises:
         InputError: the options make no sense.
-        TraceError: the cluster cannot be read as asked.
+        TraceError: the cluster cannot be read as requested.
     """
     if not (asked.groups or asked.topics or asked.trace_topic):
         raise InputError("nothing was asked for: name groups (--group) or topics (--topic), or a trace topic.")
@@ -101,7 +101,7 @@ def collect(
 
 
 def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
-    """What came of a run, a line each."""
+    """The result of a run, one line each."""
     lines = [
         f"{name}: {counted(count, 'more line' if went_on else 'line')}"
         for name in GROWING
@@ -127,10 +127,10 @@ def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
 
 
 def read_since(option: str, text: str, at: int) -> int:
-    """A moment in ms: a time ago, such as 2h, or ISO 8601, in UTC unless it says otherwise.
+    """A moment in ms: a time ago, such as 2h, or ISO 8601, in UTC unless stated otherwise.
 
     Raises:
-        InputError: it is none.
+        InputError: it is neither.
     """
     if re.fullmatch(r"\d+ ?[a-z]+", text.strip()):
         return at - read_time(option, text)
@@ -153,7 +153,7 @@ def _limits(texts: Sequence[str]) -> dict[str, int]:
 
 
 def _credentials(file: str) -> Credentials | None:
-    """The account: from a file, else from the environment; never from the command line, which others see."""
+    """The account: from a file, otherwise from the environment; never from the command line, which others can see."""
     if not file:
         access, secret, token = (os.environ.get(name, "") for name in _KEYS)
         if bool(access) != bool(secret):
@@ -176,7 +176,7 @@ def _credentials(file: str) -> Credentials | None:
 def _tls(security: Security) -> ssl.SSLContext | None:
     """How connections are encrypted.
 
-    Brokers are known by addresses: as in RocketMQ's client the chain of a certificate counts, not the name in it.
+    Brokers are known by addresses: as in RocketMQ's client, the chain of a certificate is checked, not the name in it.
     """
     files = {"--ca": security.ca, "--cert": security.cert, "--key": security.key}
     if not security.tls:
@@ -196,7 +196,7 @@ def _tls(security: Security) -> ssl.SSLContext | None:
             context.load_verify_locations(cafile=security.ca)
         name = "--cert"
         if security.cert:
-            # An encrypted key would be asked for at the terminal.
+            # For an encrypted key, the terminal would ask for a password.
             context.load_cert_chain(security.cert, security.key or None, password=_no_password)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error

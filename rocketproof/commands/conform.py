@@ -18,7 +18,7 @@ from ..traces.io import Trace, open_trace
 CONFORMS, MISMATCH, UNKNOWN = range(3)
 
 ENABLED_SHOWN = 12
-"""Enabled actions that the terminal names."""
+"""Maximum number of enabled actions that the terminal names."""
 
 _CODES = {Verdict.HOLDS: CONFORMS, Verdict.VIOLATED: MISMATCH}
 
@@ -34,7 +34,7 @@ def conform_traces(
     shown: int = 10,
     json_file: str = "",
 ) -> int:
-    """Follow a trace through the model and print what came of it; returns the exit code.
+    """Follow a trace through the model and print the result; returns the exit code.
 
     See the options of ``rocketproof conform``; ``slack`` is in ms.
 

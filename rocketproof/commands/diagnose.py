@@ -18,7 +18,7 @@ EXIT_CODES = {Answer.NOTHING_WRONG: 0, Answer.NAMED: 1, Answer.NOT_KNOWN: 1, Ans
 def diagnose(
     paths: Sequence[str], *, config: str = "", slack: int = 50, strict: bool = False, json: str = "", report: str = ""
 ) -> int:
-    """Diagnose a recording and print what came of it; returns the exit code.
+    """Diagnose a recording and print the result; returns the exit code.
 
     See the options of ``rocketproof diagnose``; ``slack`` is in ms.
 

@@ -1,4 +1,4 @@
-"""Who goes through the events of a trace: this process, or Spark."""
+"""What processes the events of a trace: this process, or Spark."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK_FROM_EVENTS = 200_000_000
-"""From so many events on, the engine ``auto`` leaves the checking to Spark where Spark is there."""
+"""Number of events from which on the engine ``auto`` leaves the check to Spark, if Spark is installed."""
 
 
 class Engine(enum.StrEnum):
-    """Who goes through the events."""
+    """What processes the events."""
 
     AUTO = "auto"
     LOCAL = "local"
@@ -27,7 +27,7 @@ class Engine(enum.StrEnum):
 
 
 def engine_of(name: str) -> Engine:
-    """The engine of a name.
+    """The engine with a name.
 
     Raises:
         InputError: there is none.
@@ -38,7 +38,7 @@ def engine_of(name: str) -> Engine:
 
 
 def chosen_engine(trace: Trace, asked: Engine, master: str) -> Engine:
-    """The engine of a check, and not AUTO; ``master``: of Spark, where one is named."""
+    """The engine of a check, which is not AUTO; ``master``: master of Spark, if one is named."""
     if asked is not Engine.AUTO:
         return asked
     if master:
@@ -52,7 +52,7 @@ def chosen_engine(trace: Trace, asked: Engine, master: str) -> Engine:
 
 
 def spark_session(master: str, *, conf: Mapping[str, str] | None = None, remedy: str = "") -> SparkSession:
-    """A session of Spark; ``conf``: settings of the user; ``remedy``: what to do where it does not start.
+    """A session of Spark; ``conf``: settings of the user; ``remedy``: what to do if it does not start.
 
     Raises:
         InputError: Spark does not start.
@@ -64,7 +64,7 @@ def spark_session(master: str, *, conf: Mapping[str, str] | None = None, remedy:
         return open_session(master, conf=conf)
     except TraceError:
         raise
-    except Exception as error:  # Spark, Py4J and the operating system have each their own
+    except Exception as error:  # Spark, Py4J and the operating system each have their own
         first_line = str(error).strip().partition("\n")[0]
         given = f" with --master {master}" if master else ""
         raise InputError(f"Spark does not start{given}: {first_line}{remedy}") from error

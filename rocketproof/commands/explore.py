@@ -30,7 +30,9 @@ _LONG = (
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreRequest:
-    """What to explore; see the options of ``rocketproof explore``. Without a ``port`` the page is written."""
+    """What to explore; see the options of ``rocketproof explore``. Without a ``port``, the page is written to a
+    file.
+    """
 
     name: str
     constants: Constants
@@ -40,7 +42,7 @@ class ExploreRequest:
 
 
 def explore(request: ExploreRequest) -> int:
-    """Write or serve the page that was asked for; returns the exit code.
+    """Write or serve the requested page; returns the exit code.
 
     Raises:
         InputError: the file cannot be written.
@@ -80,17 +82,17 @@ def text_of(name: str, constants: Constants, *, also: Sequence[Constants] = (), 
 
 
 def is_trace(name: str) -> bool:
-    """Whether a name is that of a recording: a file or folder, and not that of something which is known."""
+    """Whether a name is that of a recording: a file or folder, and not the name of a known subject."""
     return Path(name).exists() and ("." in name or "/" in name or not is_known(name))
 
 
 def entry(name: str, constants: Constants) -> Entry:
-    """What is known by a name, with the rules it cites."""
+    """The subject with a name, with the rules that it cites."""
     return entry_of(subject(name, constants), rules=rule_texts())
 
 
 def _serve(first: str, port: int) -> int:
-    """Serve the page until Ctrl-C, and pages of other constants as they are asked for."""
+    """Serve the page until Ctrl-C, and pages with other constants on request."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -115,7 +117,7 @@ def _serve(first: str, port: int) -> int:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the terminal is for the address."""
+            """Print nothing: the terminal is for the address."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)

@@ -1,9 +1,9 @@
-"""Findings in a recording as runs of the model: one that goes along with it, and those of known bugs beside it.
+"""Findings in a recording as runs of the model: one that matches the recording, and those of known bugs beside it.
 
-The first run follows the recording of the queue, of the message with its retries, or of the group: its constants are
-those that were recorded, its steps go along with the recorded events, and where the model has none for an event it
-ends. The others are those of known bugs which the same property notices: how such a thing comes about. That is no claim
-that one of them is the cause.
+The first run follows the recording of the queue, of the message with its retries, or of the group: it has the recorded
+constants, its steps match the recorded events, and it ends at an event for which the model has no step. The others are
+those of known bugs that the same property notices: they show how such a thing can come about. This is no claim that one
+of them is the cause.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ IN_THE_MODEL: Mapping[str, str] = {
     "dead-letter-exactly-at-the-maximum": "attempts-exactly-the-maximum",
     "overlaps-are-short": "one-queue-one-consumer",
 }
-"""Claim about a recording → the property of the model that says the same of states."""
+"""Claim about a recording → the property of the model that says the same about states."""
 
 ALSO_IN_THE_MODEL: Mapping[str, tuple[str, ...]] = {
     "failed-message-comes-again": ("at-least-once",),
@@ -67,23 +67,23 @@ ALSO_IN_THE_MODEL: Mapping[str, tuple[str, ...]] = {
     "allocation-as-the-strategy-says": ("owns-its-share",),
     "every-queue-is-readable": ("written-queues-owned",),
 }
-"""Claim about groups, retries or times → properties of the model that are violated by what breaks it.
+"""Claim about groups, retries or times → properties of the model that are violated by what breaks the claim.
 
-They do not say the same of states; known bugs show how such a thing comes about.
+They do not say the same about states; known bugs show how such a thing comes about.
 """
 
 MOST_FINDINGS = 12
-"""Claims of a recording whose first finding is shown as a run."""
+"""Maximum number of claims of a recording whose first finding is shown as a run."""
 
 MOST_BUGS = 3
-"""Known bugs that are shown beside one finding."""
+"""Maximum number of known bugs that are shown beside one finding."""
 
 
 def found_in(path: str) -> list[Entry]:
     """Entries for each claim that a recording violates.
 
     Raises:
-        InputError: nothing is violated, or nothing of it is in the model.
+        InputError: nothing is violated, or the model covers none of it.
         TraceError: it is no trace.
     """
     request = CheckRequest(paths=[path], stories=1)
@@ -102,11 +102,11 @@ def found_in(path: str) -> list[Entry]:
 
 
 def runs_of(trace: Trace, result: CheckResult, told: Iterable[Story]) -> dict[str, list[Entry]]:
-    """Claim → the entries of its first finding: the run that goes along with it, then those of known bugs.
+    """Claim → the entries of its first finding: the run that matches it, then those of known bugs.
 
     Args:
-        trace: what was checked; it is read at most three times more.
-        result: of the check; of a trace with very many events nothing is followed.
+        trace: what was checked; it is read at most three more times.
+        result: result of the check; for a trace with very many events, nothing is followed.
         told: stories of findings; those in doubt have no run.
     """
     first: dict[str, Story] = {}
@@ -129,7 +129,7 @@ def _violated(result: CheckResult) -> list[str]:
 
 
 def _followed(story: Story, following: Following) -> Entry | None:
-    """The run that goes along with the recording of a finding; None where there is none."""
+    """The run that matches the recording of a finding; None if there is none."""
     try:
         configuration = following.configuration()
     except ConfigurationError:
@@ -150,7 +150,7 @@ def _followed(story: Story, following: Following) -> Entry | None:
         claims=(replace(claim, constants=dict(configuration.constants)),) if claim else (),
         hunt=claim.property.id if claim else "",
     )
-    # What the model says of a queue is no word on a message or a group.
+    # What the model says about a queue does not apply to a message or a group.
     model = story.model if isinstance(following, AlongQueue) else ""
     shown = [_recorded(one.event, one.steps, model) for one in along.events]
     entry = entry_of(subject, rules=rule_texts(), steps=along.steps)
@@ -158,7 +158,9 @@ def _followed(story: Story, following: Following) -> Entry | None:
 
 
 def _speaks(claim: Claim, configuration: Configuration) -> bool:
-    """Whether a property can be asked of a configuration: it reads what is there, and a search could have it."""
+    """Whether a property can be evaluated in a configuration: everything that it reads exists, and a search could
+    handle it.
+    """
     try:
         claim.machine.configure(**configuration.constants)
     except ConfigurationError:
@@ -167,7 +169,7 @@ def _speaks(claim: Claim, configuration: Configuration) -> bool:
 
 
 def _claim_of(name: str, machine: Machine) -> Claim | None:
-    """The claim of a property of states of a machine."""
+    """The claim that a property of states holds for a machine."""
     subjects = (row.subject for row in all_rows())
     return next(
         (
@@ -183,7 +185,7 @@ def _claim_of(name: str, machine: Machine) -> Claim | None:
 
 
 def _renamed(following: Following) -> list[str]:
-    """Which names of the model stand for which of the recording, where they are not the same."""
+    """Which names of the model stand for which of the recording, if they differ."""
     return [name for name in following.names() if len(set(name.split(" is ", 1))) > 1]
 
 
@@ -195,7 +197,7 @@ def _how_far(along: Alongside) -> str:
 
 
 def _recorded(event: Event, steps: int | None, model: str) -> Recorded:
-    """An event beside the run; where that does not go along, with what the model says of the finding."""
+    """An event beside the run; if the run does not match it, with what the model says about the finding."""
     told = {item.name: getattr(event, item.name) for item in fields(Event)}
     text = f"{clock(event.time)} {tell(told)}"
     return Recorded(text=printable(text if steps is not None or not model else f"{text} ({model})"), step=steps)

@@ -27,14 +27,14 @@ from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
 USUAL_STATES = 1_000_000
-"""Distinct states of a configuration beyond which it is not asked, where the user does not say."""
+"""Default number of distinct states of a configuration beyond which it is not judged."""
 
 _STYLES = {Fate.KILLED: "green", Fate.SURVIVED: "bold red", Fate.UNKNOWN: "yellow"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked for; see the options of ``rocketproof mutants``."""
+    """The request; see the options of ``rocketproof mutants``."""
 
     part: str = ""
     sample: int | None = None
@@ -53,7 +53,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
     """Try generated mutants and print what became of them.
 
     Returns:
-        0 when none survived, or as many were killed as asked for; 1 otherwise; 2 when something is unknown.
+        0 if none survived, or as many were killed as required; 1 otherwise; 2 if something is unknown.
 
     Raises:
         InputError: an unknown part or id, an impossible sample, or a file that cannot be written.
@@ -85,10 +85,10 @@ def generated(asked: Asked, limit: LimitTable) -> int:
 
 
 def chosen(asked: Asked) -> list[Change]:
-    """The mutants asked for.
+    """The requested mutants.
 
     Raises:
-        InputError: there is none of that name, or the sample is none.
+        InputError: there is none with that name, or the sample is empty.
     """
     if asked.part and asked.part not in parts():
         raise InputError(f"there is no part {asked.part!r} of the model.{nearest(asked.part, parts())}")
@@ -105,7 +105,7 @@ def chosen(asked: Asked) -> list[Change]:
 
 
 def exit_code(outcomes: Sequence[Outcome], at_least: float | None) -> int:
-    """As :func:`generated` returns it."""
+    """The exit code, as for :func:`generated`."""
     score = whole(outcomes)
     if at_least is not None:
         return 0 if score.share is None or 100 * score.share >= at_least else 1
@@ -155,7 +155,7 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
 
 
 def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> str:
-    """A page of HTML that stands by itself."""
+    """A self-contained page of HTML."""
     text = resources.files(__package__).joinpath("generated_mutants.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     found = notices(outcomes, rows)
@@ -205,7 +205,7 @@ def _print(
 
 
 def print_notices(console: SafeConsole, outcomes: Sequence[Outcome], rows: Sequence[Row]) -> None:
-    """Print which properties notice one mutant only, and which none; known where every row was asked."""
+    """Print which properties notice only one mutant, and which none; this is known if every row was judged."""
     found = notices(outcomes, rows)
     one, none, unasked = only_one(found), idle(found), not_asked(found)
     width = max((len(item.id) for item in (*one, *none)), default=0)

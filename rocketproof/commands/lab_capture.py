@@ -15,9 +15,9 @@ ENDINGS = (".jsonl", ".jsonl.zst", ".jsonl.gz", ".parquet")
 
 
 def capture(out: str, folders: Sequence[Path]) -> int:
-    """Join recordings into one trace and say what came of it; returns the exit code.
+    """Join recordings into one trace and print the result; returns the exit code.
 
-    The end of the name of ``out`` tells the form.
+    The suffix of ``out`` determines the form.
 
     Raises:
         InputError: the trace cannot be written there.
@@ -38,7 +38,7 @@ def capture(out: str, folders: Sequence[Path]) -> int:
 
 
 def told(kept: Capture, out: str) -> list[str]:
-    """What came of joining, a line each."""
+    """The result of joining, one line each."""
     lines = [f"{counted(kept.events, 'event')}: {out}"]
     lines += [f"  {count:,} {what}" for what, count in kept.left_out.items()]
     lines += [

@@ -1,4 +1,4 @@
-"""``rocketproof lab up``, ``down`` and ``status``: RocketMQ itself on this machine, started, looked at and removed."""
+"""``rocketproof lab up``, ``down`` and ``status``: RocketMQ itself on this machine, started, inspected and removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN_LINES = 20
 
 
 def home_of(given: str) -> Path:
-    """The folder of a cluster: the one that was given, else one for this user among the temporary files."""
+    """The folder of a cluster: the given one, otherwise one for this user among the temporary files."""
     return Path(given) if given else Path(tempfile.gettempdir()) / f"rocketproof-lab-{os.getuid()}"
 
 
@@ -35,7 +35,7 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
 
     Raises:
         InputError: a setting is not NAME=VALUE, or the folder for recordings cannot be written to.
-        LabError: it does not start; nothing of it is left then.
+        LabError: it does not start; nothing of it is then left.
     """
     given = read_pairs("--set", settings, may_be_empty=True)
     check_request(release=release, brokers=brokers, settings=given)
@@ -74,7 +74,7 @@ def down(*, home: str) -> int:
     """End a cluster and remove its folder; returns the exit code.
 
     Raises:
-        LabError: the folder holds something else.
+        LabError: the folder contains something else.
     """
     folder = home_of(home)
     with interrupts(), terminations():
@@ -84,7 +84,8 @@ def down(*, home: str) -> int:
 
 
 def status(*, home: str) -> int:
-    """Print how each part of a cluster is, with the end of the log of what has ended; returns the exit code.
+    """Print the status of each part of a cluster, with the end of the log of parts that have ended; returns the exit
+    code.
 
     Raises:
         LabError: no cluster was started with this folder.
@@ -101,7 +102,7 @@ def status(*, home: str) -> int:
 
 
 def capture_folder(home: str) -> Path:
-    """The folder that the brokers of a running cluster record to.
+    """The folder to which the brokers of a running cluster record.
 
     Raises:
         LabError: there is no cluster, or it does not record.
@@ -114,7 +115,7 @@ def capture_folder(home: str) -> Path:
 
 @contextmanager
 def terminations() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as Ctrl-C does, so that what was started is ended."""
+    """Let SIGTERM raise KeyboardInterrupt, like Ctrl-C, so that everything that was started is ended."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -127,7 +128,7 @@ def terminations() -> Iterator[None]:
 
 
 def _print_parts(cluster: Cluster) -> list[tuple[str, Path]]:
-    """Print the parts of a cluster, a line each; returns those that do not answer."""
+    """Print the parts of a cluster, one line each; returns those that do not answer."""
     parts = cluster.status()
     width = max(len(part.name) for part in parts)
     for part in parts:

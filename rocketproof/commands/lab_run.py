@@ -19,9 +19,9 @@ MET, NOT_MET = range(2)
 
 
 def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "", keep: bool = False) -> int:
-    """Run scenarios one after the other, and tell what each showed; returns the exit code.
+    """Run scenarios one after the other, and print what each showed; returns the exit code.
 
-    See the options of ``rocketproof lab run``; without names all of the kit's that run on the release are meant.
+    See the options of ``rocketproof lab run``; without names, all scenarios of the kit that run on the release are run.
 
     Raises:
         InputError: the folder cannot be written.

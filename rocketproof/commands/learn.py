@@ -20,12 +20,12 @@ CHECK = "check"
 
 
 def learn(words: Sequence[str], *, language: str, notebook: str = "") -> int:
-    """Do what the words say: nothing lists, a lesson opens it, ``check LESSON FILE`` verifies an answer.
+    """Without words, list the lessons; open a named lesson; with ``check LESSON FILE``, verify an answer.
 
-    With ``notebook``, ``-`` for standard output, a lesson is written as a notebook instead.
+    With ``notebook`` (``-`` for standard output), a lesson is written as a notebook instead.
 
     Returns:
-        The exit code: 0, or of an answer 1 if it is not right yet, and 2 if it could not be judged.
+        The exit code: 0; for an answer, 1 if it is not right yet, and 2 if it could not be judged.
 
     Raises:
         InputError: there is no such lesson, or the words do not fit together.
@@ -77,7 +77,7 @@ def _check(console: SafeConsole, name: str, answer: Path) -> int:
         console.say(Text.assemble((f"{step.verdict:8}", VERDICT_STYLES[step.verdict]), f"  {step.asked}"))
         for line in step.told.splitlines():
             console.say("    " + line)
-    # Where one thing is wrong the answer is, whatever could not be judged for that reason.
+    # If one thing is wrong, the answer is wrong, whatever could not be judged for that reason.
     verdicts = [step.verdict for step in steps]
     whole = Verdict.VIOLATED if Verdict.VIOLATED in verdicts else merge(verdicts)
     console.print()

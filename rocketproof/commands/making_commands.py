@@ -1,4 +1,4 @@
-"""The commands that make traces. What they do is imported where it is needed, as for all commands."""
+"""The commands that make traces. Their implementations are imported on use, as for all commands."""
 
 from __future__ import annotations
 

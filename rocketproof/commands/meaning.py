@@ -1,4 +1,4 @@
-"""Finding by meaning: what is called otherwise than one thinks, in English or Chinese."""
+"""Search by meaning: finds things that have other names than expected, in English or Chinese."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONCEPTS: tuple[tuple[str, ...], ...] = tuple(
     tuple(line.split())
     for line in resources.files(__package__).joinpath("meaning.txt").read_text(encoding="utf-8").splitlines()
 )
-"""Words for the same thing: a question may use one where a statement has another."""
+"""Words for the same thing: a question may use one, and a statement another."""
 
 PHRASES: Mapping[str, str] = {
     "scale out": "join",
@@ -29,7 +29,7 @@ PHRASES: Mapping[str, str] = {
     "too long": "timeout",
     "stop the world": "pause",
 }
-"""Words that mean something only together."""
+"""Words that have a meaning only together."""
 
 _LITTLE_WORDS = """
 a an and are as at be by does for has i in is it its my of on or that the to was what when where why
@@ -48,8 +48,8 @@ class Entry:
 def find(words: str, entries: Iterable[Entry]) -> list[Entry]:
     """The entries about ``words``, best first.
 
-    Words in few entries count most, words of a name twice, and words in a long text less than in a short one. An entry
-    that is about a part of what was asked counts by that part.
+    Words that occur in few entries count most, words of a name count twice, and words in a long text less than in a
+    short one. An entry about a part of the question counts in proportion.
     """
     asked = list(dict.fromkeys(_terms(words)))
     known = [(entry, _terms(entry.name.replace("-", " ")), _terms(entry.text)) for entry in entries]
@@ -64,7 +64,7 @@ def find(words: str, entries: Iterable[Entry]) -> list[Entry]:
 
     scored = [(score(name, text), entry) for entry, name, text in known] if asked else []
     best = max((points for points, _ in scored), default=0.0)
-    # What has only a common word of the question is not about it.
+    # An entry that has only a common word of the question is not about it.
     found = [(points, entry) for points, entry in scored if points > 0 and points >= best / 3]
     return [entry for _, entry in sorted(found, key=lambda pair: -pair[0])]
 
@@ -75,7 +75,7 @@ def _rarity(entries: Sequence[set[str]]) -> dict[str, float]:
 
 
 def _terms(text: str) -> list[str]:
-    """What a text is about, as one word for each concept."""
+    """The content of a text, as one word for each concept."""
     rest = text.lower()
     terms = []
     for phrase, concept in _phrases():
@@ -89,7 +89,7 @@ def _terms(text: str) -> list[str]:
 
 @cache
 def _phrases() -> list[tuple[str, str]]:
-    """Chinese words, which nothing separates, and English phrases, the longest first; each with its concept."""
+    """Chinese words, which have no separators, and English phrases, the longest first; each with its concept."""
     chinese = {word: concept[0] for concept in CONCEPTS for word in concept if not word.isascii()}
     together = {phrase: _concept(meaning) for phrase, meaning in PHRASES.items()}
     return sorted({**together, **chinese}.items(), key=lambda pair: -len(pair[0]))

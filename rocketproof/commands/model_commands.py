@@ -1,4 +1,4 @@
-"""The commands about the model. What they do is imported where it is needed, as for all commands."""
+"""The commands about the model. Their implementations are imported on use, as for all commands."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Outputs:
 
 
 def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
-    """Try the mutants that were asked for and print what became of them; returns the exit code.
+    """Try the requested mutants and print what became of them; returns the exit code.
 
     Raises:
         InputError: an unknown id, or a file that cannot be written.
@@ -80,7 +80,7 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
 
 
 def _picture(answers: Sequence[Answer]) -> str:
-    """The picture of the first counterexample there is.
+    """The picture of the first counterexample.
 
     Raises:
         InputError: there is none.
@@ -92,7 +92,9 @@ def _picture(answers: Sequence[Answer]) -> str:
 
 
 def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
-    """0 all as expected, 1 a mutant survived or its property fails without it, 2 something is unknown or missing."""
+    """0 if all is as expected, 1 if a mutant survived or its property fails without it, 2 if something is unknown or
+    missing.
+    """
     wrong = {answer.status for answer in answers if not answer.as_expected}
     if wrong & {Status.SURVIVED, Status.CANNOT_TELL}:
         return 1
@@ -100,7 +102,7 @@ def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
 
 
 def select(known: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
-    """The entries asked for: by id, with the variants of a known bug, or all of a letter; without names all.
+    """The requested entries: by id, with the variants of a known bug, or all with a letter; without names, all.
 
     Raises:
         InputError: there is no such mutant.
@@ -117,10 +119,10 @@ def select(known: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
 
 
 def list_mutants(names: Sequence[str]) -> None:
-    """Print what there is, without trying it.
+    """Print the entries without trying them.
 
     Raises:
-        InputError: as :func:`select`.
+        InputError: as for :func:`select`.
     """
     print_entries(make_console(quiet=False), select(entries(all_rows()), names))
 
@@ -137,7 +139,7 @@ def _run(
     answers: list[Answer],
     rows: dict[str, list[Cell]],
 ) -> None:
-    """Append to ``answers`` as they come, so that an interrupted run still has what it had."""
+    """Append to ``answers`` as they come, so that an interrupted run still has its results."""
     usual = Effort()
     trials = Trials(limits=_limits(limit), cache=user_cache())
     effort = Effort(

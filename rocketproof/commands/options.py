@@ -1,4 +1,4 @@
-"""What commands share: options, each with one name and one meaning, and what help says of exit codes."""
+"""What commands share: options, each with one name and one meaning, and the help texts about exit codes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the a
 Junit = Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answer as JUnit XML.")]
 
 OWN_PROCESS = "own process"
-"""What commands find in their context where nothing else runs in this process, so they may settle things."""
+"""A mark in the context of commands if nothing else runs in this process, so that they may change global settings."""
 
 
 class Annotations(enum.StrEnum):
@@ -50,7 +50,9 @@ class Annotations(enum.StrEnum):
 
 
 def exit_codes(*meanings: str, wrong_usage: str = "wrong usage or input") -> str:
-    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is of one it never has."""
+    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is for a code that it never
+    has.
+    """
     told = [*meanings, wrong_usage, "a defect in rocketproof itself; a traceback is shown"]
     return "\n\n\b\nExit codes:\n" + "".join(f"  {code}  {what}\n" for code, what in enumerate(told) if what)
 
@@ -60,4 +62,4 @@ EXIT_CODES = exit_codes(
     "a property is violated, or an expected finding was not found",
     "something is unknown: a limit was hit, a solver gave up, or Ctrl-C",
 )
-"""Of a command that judges properties."""
+"""The exit codes of a command that judges properties."""

@@ -10,7 +10,7 @@ from .pipeline_ingest import session
 
 
 def copy(table: str, schema: str, *, format: str, master: str, conf: Sequence[str], json_file: str) -> int:
-    """Copy what is new and tell which parts; returns exit code 0.
+    """Copy what is new and print which parts; returns exit code 0.
 
     Raises:
         InputError: an option is wrong, or Spark does not start.

@@ -27,7 +27,7 @@ def ingest(
     conf: Sequence[str],
     json_file: str,
 ) -> int:
-    """Ingest what was given and tell what has come of it; returns exit code 0.
+    """Ingest the given recordings and print the result; returns exit code 0.
 
     Raises:
         InputError: an option is wrong, or Spark does not start.

@@ -1,4 +1,4 @@
-"""``rocketproof pipeline mine``: hold every cluster of a trace table against all claims."""
+"""``rocketproof pipeline mine``: check every cluster of a trace table against all claims."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mine(
     conf: Sequence[str],
     json_file: str,
 ) -> int:
-    """Mine what was asked for and tell which run has the answers; returns exit code 0.
+    """Mine the requested clusters and print which run has the answers; returns exit code 0.
 
     Raises:
         InputError: an option is wrong.
@@ -75,7 +75,7 @@ def mine(
 
 
 def to_the_second(time: int) -> str:
-    """A time, ms, to the second."""
+    """A time, ms, rounded to the second."""
     return datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 

@@ -1,4 +1,4 @@
-"""``rocketproof pipeline report``: tell what a run of mining has found."""
+"""``rocketproof pipeline report``: print what a mining run has found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..spark.pipeline import Answered
 
 ROWS_SHOWN = 20
-"""Groups and days with most violations that the terminal names."""
+"""Maximum number of groups and days, those with most violations, that the terminal names."""
 
 
 def report(
@@ -37,10 +37,10 @@ def report(
     conf: Sequence[str],
     json_file: str,
 ) -> int:
-    """Print what a run has found, of one cluster as a check does; returns the exit code of a check.
+    """Print what a run has found, for one cluster as a check does; returns the exit code of a check.
 
     Raises:
-        InputError: a report of several clusters is to be written, or it cannot be written.
+        InputError: a report of several clusters was requested, or it cannot be written.
         TraceError: there is no such run or cluster, or the table cannot be read.
     """
     outputs = CheckOutputs(report=folder, json=json_file)

@@ -1,4 +1,4 @@
-"""The table that a command of the pipeline works on: a folder, or a schema of a catalog and a folder to work in."""
+"""The table on which a command of the pipeline works: a folder, or a schema of a catalog and a working folder."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SCHEMA = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 @contextmanager
 def table_of(words: str, *, work: str, session: Callable[[], SparkSession], writes: bool) -> Iterator[Table]:
-    """The table of the words that a user gives, brought from a catalog into a folder first if it is in one.
+    """The table that a user names, copied from a catalog into a folder first if it is in one.
 
     Args:
-        words: a folder; or ``catalog.schema``, unless there is a folder of that name.
-        work: the folder in which a table of a catalog is worked on.
+        words: a folder; or ``catalog.schema``, unless there is a folder with that name.
+        work: the working folder for a table of a catalog.
         session: opens a session that knows the catalog.
-        writes: whether what is new in that folder after a block that ends well is brought into the catalog.
+        writes: whether new content of that folder is copied into the catalog after the block ends normally.
 
     Raises:
-        InputError: there is no folder to work in, or there is one, and no catalog.
+        InputError: there is no working folder, or there is one without a catalog.
         TraceError: there is no such table, or it cannot be read or written.
     """
     from ..spark.pipeline import SparkCatalog, Table, copy_table, restore_table

@@ -1,4 +1,4 @@
-"""``rocketproof pipeline watch``: ingest, mine and tell what arrives, as a stream."""
+"""``rocketproof pipeline watch``: ingest, mine and report what arrives, as a stream."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """From where recordings come: folders, or a source of lines; see the options of ``rocketproof pipeline watch``."""
+    """The source of recordings: folders, or a source of lines; see the options of ``rocketproof pipeline watch``."""
 
     paths: Sequence[str]
     format: str = ""
@@ -41,7 +41,7 @@ class Source:
     header: str = ""
 
     def opened(self) -> Folders | Lines:
-        """The source as the pipeline takes it.
+        """The source in the form that the pipeline takes.
 
         Raises:
             InputError: there is none, or more than one; or the header cannot be read.
@@ -125,7 +125,7 @@ def watch(
     conf: Sequence[str],
     json_file: str,
 ) -> int:
-    """Watch until Ctrl-C or SIGTERM, or do what is there; returns exit code 0.
+    """Watch until Ctrl-C or SIGTERM, or process what is there; returns exit code 0.
 
     Raises:
         InputError: an option is wrong, or Spark does not start.
@@ -166,7 +166,7 @@ def watch(
 
 @contextmanager
 def _ending(stop: threading.Event, console: SafeConsole) -> Iterator[None]:
-    """Let the first Ctrl-C or SIGTERM end after the batch that is under way, and the second one at once."""
+    """Let the first Ctrl-C or SIGTERM end after the batch under way, and the second one at once."""
 
     def press(_number: int, _frame: FrameType | None) -> None:
         if stop.is_set():
@@ -183,7 +183,7 @@ def _ending(stop: threading.Event, console: SafeConsole) -> Iterator[None]:
 
 
 def _say(console: SafeConsole, done: Watched) -> None:
-    """A line for a batch, and one for each alert."""
+    """Print a line for a batch, and one for each alert."""
     new = done.ingested
     said = [f"{counted(new.files, 'file')}, {counted(new.events, 'event')}" if new.batches else "nothing new"]
     if done.mining is not None:

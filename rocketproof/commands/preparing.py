@@ -1,4 +1,4 @@
-"""What stands between the command and its work: code that is compiled once and kept, and libraries nobody needs."""
+"""Preparations between a command and its work: code that is compiled once and kept, and unneeded libraries."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _KEPT = ((-3, 16 << 20), (-1, 512 << 20))
 
 
 def pyarrow_without_pandas() -> None:
-    """Let pyarrow believe, for the rest of this process, that pandas is not installed.
+    """Make pyarrow believe, for the rest of this process, that pandas is not installed.
 
-    It imports pandas where it can as soon as a list becomes an array, which takes as long as checking a small trace.
+    Otherwise it imports pandas as soon as a list becomes an array, which takes as long as checking a small trace.
     """
     if "pandas" in sys.modules:
         return
@@ -33,10 +33,10 @@ def pyarrow_without_pandas() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let this process, for the rest of its life, keep what it frees, and Arrow have its memory where numpy has it.
+    """Make this process, for the rest of its life, keep freed memory, and let Arrow use the same allocator as numpy.
 
-    So what reading a trace gives back serves checking it: new pages cost more than the work on them. Without the C
-    library of GNU nothing changes. A library must not do that to a process; a command that is the process may.
+    Memory freed by reading a trace is then reused for checking it: new pages cost more than the work on them. Without
+    GNU's C library, nothing changes. A library must not do this to a process; a command that owns the process may.
     """
     with suppress(AttributeError, OSError):
         library = ctypes.CDLL(None)
@@ -54,7 +54,7 @@ class _NoPandas(MetaPathFinder):
 
 
 class _Teller(logging.Handler):
-    """Says it when the first function is compiled; what is found in the cache compiles nothing."""
+    """Prints it when the first function is compiled; cached code compiles nothing."""
 
     def __init__(self, what: str, about: str) -> None:
         super().__init__()
@@ -69,7 +69,9 @@ class _Teller(logging.Handler):
 
 @contextmanager
 def preparing(what: str, about: str) -> Iterator[None]:
-    """Tell whoever watches standard error that ``what`` is being compiled, if it is, and that it takes ``about``."""
+    """Report on standard error, if a terminal is watched, that ``what`` is being compiled, if it is, and that it takes
+    ``about``.
+    """
     if not sys.stderr.isatty():
         yield
         return

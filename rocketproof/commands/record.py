@@ -1,4 +1,4 @@
-"""``rocketproof record``: a run of the model, written down as recorders at a real cluster would have."""
+"""``rocketproof record``: a run of the model, written as recorders at a real cluster would have done."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..traces.io.writing import write_jsonl
 from .simulate import emptied_unless_complete, new_folder
 
 RECORDABLE = (assignment, consumption, everything)
-"""Machines whose runs recorders know how to write down."""
+"""Machines whose runs can be written by recorders."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordRequest:
-    """Which run is recorded; see the options of ``rocketproof record``."""
+    """Which run is to be recorded; see the options of ``rocketproof record``."""
 
     machine: str = "consumption"
     constants: Mapping[str, int | str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
     """Record a run into ``trace.jsonl`` and ``truth.json`` of a new folder; returns the exit code.
 
     Raises:
-        InputError: an unknown machine or mutant, or the folder holds something or cannot be written.
+        InputError: an unknown machine or mutant, or the folder is not empty or cannot be written.
     """
     folder = new_folder(out)
     if picture:
@@ -67,7 +67,7 @@ def record(request: RecordRequest, out: str, *, picture: str = "") -> int:
 
 
 def list_mutants() -> None:
-    """Print the known bugs whose counterexamples can be recorded, one a line: id, machine, and what they do."""
+    """Print the known bugs whose counterexamples can be recorded, one per line: id, machine, and what they do."""
     lines = [(name, entry.machine.name, entry.mutant.slug) for name, entry in recordable_mutants().items()]
     print_columns(make_console(quiet=False), ("", lines), indent="")
 
@@ -116,7 +116,7 @@ def _machine(name: str) -> Machine:
 
 
 def _truth(recording: Recording) -> dict[str, Any]:
-    """What the machine knows of the run; only where its constants ask for history (causes, watch_offsets)."""
+    """What the machine knows about the run; only if its constants switch on the history (causes, watch_offsets)."""
     truth = recording.truth
     return {
         "came again": [asdict(item) | {"causes": sorted(c.name for c in item.causes)} for item in truth.repeats],

@@ -34,9 +34,9 @@ TEST, PAGE, SCENARIO, DEPLOYMENT, FACTS = (
 def reproduce(
     paths: Sequence[str], finding: str, out: str, *, config: str = "", slack: int = 50, strict: bool = False
 ) -> int:
-    """Write what reproduces a finding into a new folder; returns the exit code.
+    """Write files that reproduce a finding into a new folder; returns the exit code.
 
-    See the options of ``rocketproof reproduce``; without a finding it is what comes first. ``slack`` is in ms.
+    See the options of ``rocketproof reproduce``; without a finding, the first one is used. ``slack`` is in ms.
 
     Raises:
         InputError: there is nothing to reproduce, no run of the model shows it, or the folder cannot be written.

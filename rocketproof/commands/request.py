@@ -1,4 +1,4 @@
-"""What the user asks ``verify`` for, from the command line and from a configuration file."""
+"""What the user requests from ``verify``, on the command line and in a configuration file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAIL_ON = ("error", "warning", "note")
 
 
 class LimitTable(BaseModel):
-    """The table ``[verify.limit]``, and the option ``--limit``: beyond these a check gives up with UNKNOWN."""
+    """The table ``[verify.limit]``, and the option ``--limit``: beyond these limits, a check gives up with UNKNOWN."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -57,7 +57,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where the answers go, besides the terminal; files by name, ``-`` for standard output, nothing for not at all."""
+    """Where the answers go, besides the terminal; files by name, ``-`` for standard output, empty for no output."""
 
     json: str = ""
     junit: str = ""
@@ -76,7 +76,7 @@ class Outputs:
         return STANDARD_OUTPUT in (self.json, self.junit, self.sarif, self.report)
 
     def check(self, *, of_deployment: bool) -> None:
-        """Notice before a long run that something could not be written.
+        """Find out before a long run whether something could not be written.
 
         Raises:
             InputError: two outputs for standard output, a file that cannot be written, or an output that only a
@@ -134,7 +134,8 @@ class Request:
         where: Sequence[str] = (),
         config: Path | None = None,
     ) -> Request:
-        """The request with what is written as NAME=VALUE, and with the options of a file, over which those given win.
+        """The request completed by options written as NAME=VALUE, and by those of a file, over which the given ones
+        take precedence.
 
         Raises:
             InputError: an option or the file cannot be read, or options contradict each other.
@@ -205,7 +206,7 @@ class Request:
 
     @classmethod
     def of_file(cls, config: Path) -> Request:
-        """What the ``[verify]`` table of a file asks for.
+        """The request in the ``[verify]`` table of a file.
 
         Raises:
             InputError: the file cannot be read.
@@ -214,7 +215,7 @@ class Request:
 
 
 def _deployment(path: Path) -> DeploymentFile | None:
-    """The deployment a file describes; None if it has only options."""
+    """The deployment that a file describes; None if it has only options."""
     from ..deployment.reading import describes_deployment, read
 
     return read(path) if describes_deployment(_content(path)) else None
@@ -224,7 +225,7 @@ def read_config(path: Path) -> VerifyTable:
     """Read the ``[verify]`` table of a TOML file.
 
     Raises:
-        InputError: the file is missing or broken; the message names the file, the place and what is allowed.
+        InputError: the file is missing or broken; the message names the file, the place and the allowed values.
     """
     try:
         return _File.model_validate(_content(path)).verify

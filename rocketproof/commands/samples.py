@@ -27,7 +27,8 @@ AS_EXPECTED, DIFFERENT = range(2)
 def check_samples(names: Sequence[str], *, to_json: str = "", folder: Path = FOLDER) -> int:
     """Check samples and print a line for each; returns the exit code.
 
-    Names are of samples or scenarios; without any all are meant. The numbers go to a file ``to_json`` besides.
+    Names are those of samples or scenarios; without any, all are checked. The numbers are also written to the file
+    ``to_json``.
 
     Raises:
         InputError: there is no such sample.
@@ -61,7 +62,7 @@ def add(folders: Sequence[str], *, to: Path = FOLDER) -> int:
     """Make runs of the lab samples, each from the folder that ``lab run --out`` has left; returns the exit code.
 
     Raises:
-        InputError: a folder is none of a run.
+        InputError: a folder does not contain a run.
         TraceError: its trace cannot be read.
     """
     for given in folders:
@@ -89,10 +90,10 @@ def add(folders: Sequence[str], *, to: Path = FOLDER) -> int:
 
 
 def select(names: Sequence[str], folder: Path = FOLDER) -> list[Sample]:
-    """The samples of these names, or of these scenarios.
+    """The samples with these names, or of these scenarios.
 
     Raises:
-        InputError: there is no such one.
+        InputError: there is none.
     """
     every = samples(folder)
     known = [word for one in every for word in (one.name, one.scenario)]

@@ -34,10 +34,10 @@ def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
 
     Args:
         out: folder to write to.
-        options: values of a :class:`Plan`, counts and times as people write them; None stands for the default.
+        options: values of a :class:`Plan`, with counts and times as people write them; None stands for the default.
 
     Raises:
-        InputError: a value is impossible, or the folder holds something already.
+        InputError: a value is impossible, or the folder is not empty.
     """
     folder = new_folder(out)
     plan = _plan(folder, options)
@@ -86,14 +86,14 @@ def _plan(folder: Path, options: Mapping[str, Any]) -> Plan:
 
 
 def _as_option(message: str) -> str:
-    """A message about a value of a plan, which begins with its name, as one about an option."""
+    """Turn a message about a value of a plan, which begins with its name, into one about an option."""
     name, space, rest = message.partition(" ")
     known = name in {field.name for field in fields(Plan)}
     return f"--{name.replace('_', '-')}{space}{rest}" if known else message
 
 
 def _step_of(progress: Progress) -> Any:
-    """What a simulation tells: how many messages have been produced by now."""
+    """The progress of a simulation: how many messages have been produced so far."""
 
     def produced(done: int, _total: int) -> None:
         progress("produced", done - progress.done.get("produced", 0))
@@ -102,7 +102,7 @@ def _step_of(progress: Progress) -> Any:
 
 
 def list_mutants() -> None:
-    """Print the known bugs that a simulated cluster can have, one a line."""
+    """Print the known bugs that a simulated cluster can have, one per line."""
     lines = [(name, mutant.what) for name, mutant in MUTANTS.items()]
     print_columns(make_console(quiet=False), ("", lines), indent="")
 
@@ -111,7 +111,7 @@ def new_folder(out: str) -> Path:
     """A folder that does not exist or is empty.
 
     Raises:
-        InputError: it holds something, or is a file.
+        InputError: it is not empty, or is a file.
     """
     if not out:
         raise InputError("--out is missing: name a new folder for the trace.")
@@ -124,7 +124,9 @@ def new_folder(out: str) -> Path:
 
 @contextmanager
 def emptied_unless_complete(folder: Path) -> Iterator[None]:
-    """Remove what was written to a new folder if the block does not end well: half a trace looks like a whole one."""
+    """Remove what was written to a new folder if the block does not end normally: half a trace looks like a whole
+    one.
+    """
     existed = folder.exists()
     try:
         yield

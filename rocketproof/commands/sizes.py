@@ -17,7 +17,7 @@ def read_time(option: str, text: str) -> int:
     """A time in ms.
 
     Raises:
-        InputError: it is none.
+        InputError: it is no time.
     """
     found = re.fullmatch(r"(\d+) ?(\w+)", text.strip())
     if found is None or found[2] not in _TIMES:
@@ -26,10 +26,10 @@ def read_time(option: str, text: str) -> int:
 
 
 def read_death(text: str) -> Death:
-    """A death as CLIENT@TIME: the client id, and the time as ISO 8601, in UTC unless it says otherwise, or as ms.
+    """A death as CLIENT@TIME: the client id, and the time as ISO 8601, in UTC unless stated otherwise, or as ms.
 
     Raises:
-        InputError: it is none.
+        InputError: it has another form.
     """
     client, _, when = text.rpartition("@")
     try:
@@ -42,10 +42,10 @@ def read_death(text: str) -> Death:
 
 
 def iso_time(text: str) -> int:
-    """A time of ISO 8601 in ms since 1970, in UTC unless it says otherwise.
+    """A time of ISO 8601 in ms since 1970, in UTC unless stated otherwise.
 
     Raises:
-        ValueError, OverflowError: it is none.
+        ValueError, OverflowError: it is no such time.
     """
     time = datetime.fromisoformat(text)
     return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
@@ -61,7 +61,7 @@ def read_size(option: str, text: str) -> int:
     """A size in bytes.
 
     Raises:
-        InputError: it is none, or 0.
+        InputError: it is no size, or 0.
     """
     found = re.fullmatch(r"(\d+) ?(\w*)", text.strip())
     if found is None or found[2] not in _SIZES or not int(found[1]):
@@ -74,7 +74,7 @@ def read_count(option: str, text: str) -> int:
     """A whole number, which may be written as 1e6 or 20_000.
 
     Raises:
-        InputError: it is none, or below 1.
+        InputError: it is no whole number, or below 1.
     """
     found = re.fullmatch(r"(\d[\d_]*)(?:e(\d{1,2}))?", text.strip())
     number = int(found[1]) * 10 ** int(found[2] or 0) if found else 0
@@ -84,7 +84,7 @@ def read_count(option: str, text: str) -> int:
 
 
 def read_pairs(option: str, texts: Iterable[str], *, example: str = "", may_be_empty: bool = False) -> dict[str, str]:
-    """Settings, NAME=VALUE each; the last one of a name counts.
+    """Settings, NAME=VALUE each; the last one with a name counts.
 
     Raises:
         InputError: one has no name or, unless it may be empty, no value.

@@ -1,4 +1,4 @@
-"""The commands about recorded traces. What they do is imported where it is needed, as for all commands."""
+"""The commands about recorded traces. Their implementations are imported on use, as for all commands."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ traces = typer.Typer(rich_markup_mode=None)
 
 
 def _settle(context: typer.Context) -> bool:
-    """Prepare the process for a trace, if it is the command's own; whether it is."""
+    """Prepare the process for a trace, if the command owns it; returns whether it does."""
     if context.obj is OWN_PROCESS:
         from .preparing import pyarrow_without_pandas
 

@@ -1,4 +1,4 @@
-"""The terms of a check of traces that a deployment file states: timers, delay levels, maxima of retries."""
+"""The settings for a check of traces that a deployment file states: timers, delay levels, maxima of retries."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class DeploymentTerms:
     """What a deployment file says about its traces.
 
     Attributes:
-        settings: the timers, each the longest that any member or broker has, so that deadlines are worst cases; where
-            consume timeouts are stated, that of each group.
+        settings: the timers, each the longest of any member or broker, so that deadlines are worst cases; if consume
+            timeouts are stated, that of each group.
         delays: whether the file states the delay levels.
         maxima: ``maxReconsumeTimes`` of the groups for which the file states one.
     """
@@ -31,13 +31,13 @@ class DeploymentTerms:
     maxima: Mapping[str, int] = field(default_factory=dict)
 
     def of_groups(self, header: Header) -> Header:
-        """The header of a trace with the stated maxima."""
+        """The header of a trace, completed by the stated maxima."""
         groups = {name: replace(header.groups.get(name, Group()), max_attempts=n) for name, n in self.maxima.items()}
         return replace(header, groups={**header.groups, **groups})
 
 
 def terms_of(config: str) -> DeploymentTerms:
-    """The terms that a ``rocketproof.toml`` states.
+    """The settings that a ``rocketproof.toml`` states.
 
     Raises:
         InputError: it is missing, has mistakes, or its brokers have different delay levels.

@@ -1,4 +1,6 @@
-"""``rocketproof verify --strategy`` and ``--strategy-command``: a user's own allocation strategy, held to the laws."""
+"""``rocketproof verify --strategy`` and ``--strategy-command``: a user's own allocation strategy, checked against the
+laws.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ FURTHER = "for information"
 
 
 def check_user_strategy(request: Request) -> list[Outcome]:
-    """Check the strategy the request names; further laws are shown but never make the run fail.
+    """Check the strategy that the request names; further laws are shown but never make the run fail.
 
     Raises:
         StrategyError: the strategy cannot be loaded or started.
@@ -31,7 +33,7 @@ def check_user_strategy(request: Request) -> list[Outcome]:
 
 
 def _checked(strategy: Strategy, seconds: float) -> StrategyReport:
-    """Ask about queues of one broker; where nothing is wrong with that, of two: each counts its queues from 0."""
+    """Check with queues of one broker and, if nothing is wrong with that, of two: each numbers its queues from 0."""
     on_one = check_strategy(strategy, timeout_seconds=seconds)
     if on_one.verdict is not Verdict.HOLDS:
         return on_one
@@ -44,7 +46,7 @@ def _checked(strategy: Strategy, seconds: float) -> StrategyReport:
 
 
 def _on_both(on_one: Result, on_two: Result) -> Result:
-    """What holds on both, or the smaller case of what does not."""
+    """The laws that hold for both, or the smaller case of those that do not."""
     if on_one.verdict is on_two.verdict is Verdict.HOLDS and "size" in on_two.bounds:
         return replace(on_two, bounds=f"{on_two.bounds}, on 1 and on {len(BROKERS)} brokers")
     if on_one.verdict is not Verdict.HOLDS:

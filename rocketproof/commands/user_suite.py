@@ -1,4 +1,4 @@
-"""``rocketproof verify --module``: claims about machines of the user's own, kept in a module of theirs."""
+"""``rocketproof verify --module``: claims about machines of the user's own, in a module of the user's."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..errors import InputError
 from ..properties.claim import Claim
 
 SUITE = "CLAIMS"
-"""What a module calls its claims."""
+"""Name of the claims in a module."""
 
 
 def module_rows(name: str, *, folder: str) -> list[Row]:
     """The rows of the claims in a module, and for each machine the row that all its actions happen.
 
-    ``folder`` is where it is looked up before installed packages.
+    ``folder`` is searched before installed packages.
 
     Raises:
         InputError: there is no such module, it cannot be imported, or it has no claims.

@@ -34,11 +34,11 @@ from .user_strategy import check_user_strategy
 from .user_suite import module_rows
 
 MOST_FOUND = 10
-"""How many properties a search shows at most."""
+"""Maximum number of properties that a search shows."""
 
 
 def verify(request: Request, outputs: Outputs) -> int:
-    """Check what was asked for and print it; returns the exit code.
+    """Perform the requested checks and print the results; returns the exit code.
 
     Raises:
         InputError: an unknown property, machine or engine, or a file that cannot be written.
@@ -89,10 +89,10 @@ def verify(request: Request, outputs: Outputs) -> int:
 
 
 def _picture(outcomes: Sequence[Outcome]) -> str:
-    """The picture of the first run there is.
+    """The picture of the first run.
 
     Raises:
-        InputError: there is none, or it was told by another process.
+        InputError: there is none, or it was put into words by another process.
     """
     from ..explorer.run_svg import run_svg
 
@@ -103,7 +103,7 @@ def _picture(outcomes: Sequence[Outcome]) -> str:
 
 
 def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:
-    """0 as expected, 1 violated or an expected finding missing, 2 unknown."""
+    """0 if as expected, 1 if violated or an expected finding is missing, 2 if unknown."""
     wrong = [outcome for outcome in outcomes if not outcome.as_expected]
     if any(outcome.result.verdict is not Verdict.UNKNOWN for outcome in wrong):
         return 1
@@ -111,7 +111,7 @@ def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:
 
 
 def select(request: Request) -> list[Row]:
-    """The rows asked for.
+    """The requested rows.
 
     Raises:
         InputError: an unknown property, machine or engine, or nothing is left to check.
@@ -139,7 +139,7 @@ def select(request: Request) -> list[Row]:
         rows = _configured(rows, request)
     if request.constants:
         rows = [row for row in rows if isinstance(row.subject, Claim)]
-        if UNBOUNDED not in request.constants.values():  # what is proven for every number is no base for other changes
+        if UNBOUNDED not in request.constants.values():  # a proof for every number cannot be configured further
             rows = [row for row in rows if UNBOUNDED not in {**row.constants, **request.constants}.values()]
     chosen = options(request)
     able = [row for row in rows if engine_for(row, chosen) is not None]
@@ -155,7 +155,7 @@ def select(request: Request) -> list[Row]:
 
 
 def _configured(rows: Sequence[Row], request: Request) -> list[Row]:
-    """The rows about configurations with the constants of ``--where``, given or usual.
+    """The rows about configurations that have the constants of ``--where``, explicitly or by default.
 
     Raises:
         InputError: there is none.
@@ -174,7 +174,9 @@ def _configured(rows: Sequence[Row], request: Request) -> list[Row]:
 
 
 def _distinct(rows: Sequence[Row], request: Request) -> list[Row]:
-    """``rows`` without those that ``--set`` makes the same as others; what a row without changes expects counts."""
+    """``rows`` without those that ``--set`` makes equal to others; the expected verdict is that of a row without
+    changes.
+    """
     if not request.constants:
         return list(rows)
     asked: dict[object, Row] = {}
@@ -187,7 +189,7 @@ def _distinct(rows: Sequence[Row], request: Request) -> list[Row]:
 
 
 def _led(rows: Sequence[Row], request: Request) -> list[Row]:
-    """The rows in which the steps asked for can be taken, about runs that pass through them.
+    """The rows in which the requested steps can be taken, restricted to runs that pass through them.
 
     Raises:
         InputError: they are not about runs of a machine.
@@ -196,7 +198,7 @@ def _led(rows: Sequence[Row], request: Request) -> list[Row]:
     led: list[Row] = []
     missing: ConfigurationError | None = None
     for row in rows:
-        if UNBOUNDED in row.constants.values():  # what is proven for every number has no runs
+        if UNBOUNDED in row.constants.values():  # a row proven for every number has no runs
             continue
         if not isinstance(row.subject, Claim):
             raise InputError(f"--through leads runs of machines, and {row.id} is not about runs.")
@@ -212,7 +214,7 @@ def _led(rows: Sequence[Row], request: Request) -> list[Row]:
 
 
 def _near(name: str, rows: Sequence[Row]) -> str:
-    """The end of a message: properties that are spelled like ``name``, else those that mean it."""
+    """The end of a message: properties that are spelled like ``name``, otherwise those with a similar meaning."""
     near = get_close_matches(name, {row.id for row in rows}, n=3, cutoff=0.8)
     near = near or [entry.name for entry in find(name.replace("-", " "), _entries(rows))[:3]]
     return (
@@ -221,7 +223,7 @@ def _near(name: str, rows: Sequence[Row]) -> str:
 
 
 def _entries(rows: Sequence[Row]) -> list[Entry]:
-    """Each property, with all that is said about it."""
+    """Each property, with everything that is said about it."""
     texts: dict[str, dict[str, None]] = {}
     for row in rows:
         texts.setdefault(row.id, {}).update(dict.fromkeys((row.statement, row.lesson)))
@@ -232,7 +234,7 @@ def search_rows(words: str, request: Request) -> None:
     """Print the properties about ``words``, the best first, with the verdict that each must get.
 
     Raises:
-        InputError: as :func:`select`, there are no words, or nothing is about them.
+        InputError: as for :func:`select`, or there are no words, or nothing is about them.
     """
     if not words.strip():
         raise InputError("--search has no words; give some, as in: verify --search crash. 'verify --list' shows all.")
@@ -245,7 +247,7 @@ def search_rows(words: str, request: Request) -> None:
 
 
 def _rows(request: Request) -> list[Row]:
-    """All rows that can be meant: those of the user's module, of a preset, or of the kit."""
+    """All rows that can be selected: those of the user's module, of a preset, or of the kit."""
     if request.module and request.preset:
         raise InputError("--preset is a part of the kit, --module a suite of yours: check one after the other.")
     if request.module:
@@ -261,10 +263,10 @@ def _preset_rows(name: str) -> list[Row]:
 
 
 def list_rows(request: Request) -> None:
-    """Print the properties that were asked for, and the constants of their machines.
+    """Print the requested properties, and the constants of their machines.
 
     Raises:
-        InputError: as :func:`select`.
+        InputError: as for :func:`select`.
     """
     if request.deployment is not None:
         from ..deployment.verify import list_checks
@@ -275,7 +277,7 @@ def list_rows(request: Request) -> None:
 
 
 def _run(rows: Sequence[Row], request: Request, console: SafeConsole, outcomes: list[Outcome]) -> None:
-    """Append to ``outcomes`` as they come, so that an interrupted run still has what it had."""
+    """Append to ``outcomes`` as they come, so that an interrupted run still has its results."""
     status = console.status("starting", spinner="dots")
     with interrupts() as stop_if_interrupted, contextlib.ExitStack() as screen:
         on_screen = False
@@ -307,7 +309,7 @@ def _run(rows: Sequence[Row], request: Request, console: SafeConsole, outcomes: 
 
 
 def options(request: Request) -> Options:
-    """How to run the suite that was asked for."""
+    """How to run the requested suite."""
     return replace(
         options_of(request.limit),
         engine=request.engine or None,

@@ -1,4 +1,4 @@
-"""How often a failing message is delivered, and when: what a delay table and a maximum make of each other.
+"""How often a failing message is delivered, and when: the combined effect of a delay table and a maximum.
 
 The numbers are those of the model's rules (``model/retry_policy.py``, ``model/delay.py``), called with whole numbers.
 """
@@ -11,7 +11,7 @@ from ..model.delay import DelayTable, stored_level
 from ..model.retry_policy import is_dead_letter, maximum_sent, retry_level
 
 MANY = 1000
-"""Retries that are listed one by one; further ones wait as long as the last of these."""
+"""Number of retries that are listed individually; further ones wait as long as the last of these."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Retry:
 
     Attributes:
         number: 1 for the first.
-        asked: the delay level that is asked for.
+        asked: the requested delay level.
         level: the level that it gets: no level lies beyond the table (DL-2).
         wait: its delay in milliseconds.
     """
@@ -32,7 +32,7 @@ class Retry:
 
 
 def maximum_of(max_reconsume_times: int) -> int:
-    """Retries that a concurrent consumer asks for: -1 means 16; less than nothing is none (SB-2)."""
+    """Number of retries that a concurrent consumer requests: -1 means 16; other negative values mean none (SB-2)."""
     maximum = maximum_sent(max_reconsume_times)
     assert isinstance(maximum, int)
     return max(0, maximum)
@@ -44,7 +44,7 @@ def retries(max_reconsume_times: int, table: str, *, chosen_level: int = 0) -> t
     Args:
         max_reconsume_times: as the consumer is configured.
         table: delay table of the broker.
-        chosen_level: level that the listener asks for each time; 0 leaves it to the broker.
+        chosen_level: level that the listener requests each time; 0 leaves it to the broker.
     """
     levels = DelayTable.parse(table)
     maximum = maximum_of(max_reconsume_times)

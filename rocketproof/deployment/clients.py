@@ -1,8 +1,8 @@
-"""Clients of RocketMQ by language: which releases there are, and with which settings they begin.
+"""Clients of RocketMQ by language: which releases there are, and their default settings.
 
-All but Java's were read in their sources: Go ``apache/rocketmq-client-go`` at 2173d07, C++
+For all languages but Java, the sources were read: Go ``apache/rocketmq-client-go`` at 2173d07, C++
 ``apache/rocketmq-client-cpp`` at 7c8b7f8, which the Python client wraps, Spring ``apache/rocketmq-spring`` at ce5f729,
-which holds a Java client.
+which contains a Java client.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 
 def version(text: str) -> tuple[int, ...]:
-    """A release such as ``4.9.8`` in a form that sorts."""
+    """A release such as ``4.9.8`` in a sortable form."""
     return tuple(int(part) for part in text.split("."))
 
 
@@ -25,14 +25,16 @@ class Language:
     """A client.
 
     Attributes:
-        title: as findings call it.
+        title: its name in findings.
         releases: pattern of its releases.
-        newest: the release that is taken when none is given.
-        defaults: settings that begin with another value than in the Java client.
+        newest: the release that is assumed if none is given.
+        defaults: settings whose defaults differ from those of the Java client.
         strategies: those that it has.
-        lacks: settings that it does not know, beyond those that all lack which are not Java.
-        java: the Java client in each release, for a wrapper of it; releases between two have the older one's.
-        pops: takes messages by pop, so that neither queues nor offsets are the client's.
+        lacks: settings that it does not know, beyond those that all non-Java clients lack.
+        java: for a wrapper, the release of the Java client in each of its releases; releases in between have that of
+            the
+            older one.
+        pops: whether it takes messages by pop, so that it manages neither queues nor offsets.
     """
 
     title: str
@@ -45,7 +47,7 @@ class Language:
     pops: bool = False
 
     def fits(self, release: str) -> bool:
-        """Whether there may be such a release."""
+        """Whether such a release may exist."""
         return re.fullmatch(self.releases, release) is not None
 
     def java_of(self, release: str) -> tuple[int, ...] | None:
@@ -140,4 +142,4 @@ LANGUAGES: Mapping[str, Language] = {
     ),
     "grpc": Language(title="gRPC", releases=r"5\.\d+\.\d+", newest="5.0.7", pops=True),
 }
-"""The clients, by what ``client_language`` is."""
+"""The clients, by the value of ``client_language``."""

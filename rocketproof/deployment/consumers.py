@@ -1,6 +1,6 @@
 """Consumer groups of a deployment, their members and the settings of ``DefaultMQPushConsumer``.
 
-Every setting of a group may be given for a single member too; there it wins.
+Every setting of a group may also be given for a single member, where it takes precedence.
 """
 
 from __future__ import annotations
@@ -187,16 +187,16 @@ class Consumer(Table):
 
     @property
     def language(self) -> Language:
-        """What is known of the client."""
+        """What is known about the client."""
         return LANGUAGES[self.client_language]
 
     @property
     def java(self) -> tuple[int, ...] | None:
-        """The release of the Java client that runs; None where none does."""
+        """The release of the Java client that runs; None if none does."""
         return self.language.java_of(self.client_version)
 
     def java_before(self, *release: int) -> bool:
-        """Whether a Java client runs that is older than a release."""
+        """Whether a Java client older than a given release runs."""
         return self.java is not None and self.java < release
 
     @property
@@ -206,7 +206,7 @@ class Consumer(Table):
 
 
 class Member(Consumer):
-    """A member of a group: a process, or several alike."""
+    """A member of a group: a process, or several identical ones."""
 
     name: str = setting(..., "How findings call it.", min_length=1)
     instances: int = setting(1, "How many such processes there are.", ge=1, le=1024)
@@ -235,7 +235,7 @@ class Group(Consumer):
     )
 
     def settings_of(self, member: Member) -> Consumer:
-        """The settings of a member: its own, and the group's where it gives none."""
+        """The settings of a member: its own, otherwise the group's."""
         names = set(Consumer.model_fields)
         own = {name: getattr(member, name) for name in names & member.model_fields_set}
         shared = {name: getattr(self, name) for name in names & self.model_fields_set}

@@ -1,4 +1,4 @@
-"""A deployment as its file describes it, and what its parts must say about each other."""
+"""A deployment as its file describes it, and which parts of it must be consistent."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .lines import Path
 DEAD_LETTERS = "%DLQ%"
 RETRIES = "%RETRY%"
 TABLES = ("brokers", "topics", "groups", "accepted")
-"""The tables of a file that describe a deployment; it may hold ``[verify]`` as well."""
+"""The tables of a file that describe a deployment; it may contain ``[verify]`` as well."""
 
 
 class Accepted(Table):
-    """A finding that the users know of and live with."""
+    """A finding that the users know and accept."""
 
     finding: str = setting(..., "Id of the finding, such as `C4`.", min_length=1)
     group: str | None = setting(None, "Name of the group it is about; any if not given.")
@@ -34,7 +34,7 @@ class Description(Table):
 
 
 def contradictions(description: Description) -> Iterator[tuple[Path, str]]:
-    """Where parts of a description do not fit together, as the place and what is wrong there."""
+    """Parts of a description that do not fit together, as the place and what is wrong there."""
     brokers = [broker.name for broker in description.brokers]
     topics = [topic.name for topic in description.topics]
     groups = [group.name for group in description.groups]
@@ -92,7 +92,7 @@ def _undescribed(consumer: Consumer, here: Path, topics: list[str]) -> Iterator[
 
 
 def _refused(settings: Consumer) -> Iterator[tuple[str, str, str]]:
-    """What ``DefaultMQPushConsumerImpl#checkConfig`` refuses beyond single ranges, with the keys it comes from."""
+    """What ``DefaultMQPushConsumerImpl#checkConfig`` refuses beyond single ranges, with the keys concerned."""
     low, high = settings.consume_thread_min, settings.consume_thread_max
     if low > high:
         text = f"consume_thread_min is {low} and consume_thread_max is {high}; a consumer with a larger minimum "
@@ -103,7 +103,7 @@ def _refused(settings: Consumer) -> Iterator[tuple[str, str, str]]:
 
 
 def _impossible(settings: Consumer) -> Iterator[tuple[str, str]]:
-    """What there is not in the client of a language."""
+    """What does not exist in the client of a language."""
     language = settings.language
     if not language.fits(settings.client_version):
         yield (
@@ -120,5 +120,5 @@ def _impossible(settings: Consumer) -> Iterator[tuple[str, str]]:
 
 
 def _majors(releases: str) -> list[str]:
-    """The first numbers that a pattern of releases allows."""
+    """The major versions that a pattern of releases allows."""
     return list(releases[1 : releases.index("]")] if releases.startswith("[") else releases[0])

@@ -1,6 +1,6 @@
-"""What follows from a description: single clients with their ids, queues, and who gets which of them.
+"""What follows from a description: individual clients with their ids, queues, and who gets which of them.
 
-Shares are what the strategies of ``model/allocation`` answer, asked as the real clients ask them.
+Shares are computed by the strategies of ``model/allocation``, called as real clients do.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Client:
     """One client process of a group.
 
     Attributes:
-        name: as findings call it.
+        name: its name in findings.
         path: where its member is described.
         settings: its settings.
-        id: its client id; parts that the file does not tell are made up, different for every client.
+        id: its client id; parts that the file does not state are made up, different for every client.
         machine_room: for MACHINE_ROOM_NEARBY.
     """
 
@@ -53,14 +53,14 @@ class Client:
 
 @dataclass(frozen=True)
 class Division:
-    """Who gets which queue of a topic when all clients see the same.
+    """Who gets which queue of a topic if all clients see the same.
 
     Attributes:
         queues: all readable queues, sorted.
-        takes: what each client's strategy gives it, clients by name; of a client that does not consume the topic, what
-            is kept for it.
+        takes: what each client's strategy gives it, clients by name; for a client that does not consume the topic, the
+            queues reserved for it.
         idle: names of the clients that do not consume the topic.
-        refused: what a strategy said instead of an answer, by name of the client.
+        refused: the strategy's error instead of an answer, by name of the client.
     """
 
     queues: tuple[MessageQueue, ...]
@@ -94,7 +94,7 @@ class Division:
 
 
 class GroupFacts:
-    """A group of a description, with all that follows from it.
+    """A group of a description, with everything that follows from it.
 
     Args:
         description: the deployment.
@@ -138,7 +138,7 @@ class GroupFacts:
 
     @property
     def pops(self) -> bool:
-        """Whether some member takes messages by pop, which neither the rules nor the model are about."""
+        """Whether some member takes messages by pop, which neither the rules nor the model cover."""
         return any(client.settings.language.pops for client in self.clients)
 
     @property
@@ -147,7 +147,7 @@ class GroupFacts:
         return all(client.settings.message_model == "CLUSTERING" for client in self.clients)
 
     def every(self, key: str) -> list[object]:
-        """The different values of a setting among the members."""
+        """The distinct values of a setting among the members."""
         values: list[object] = []
         for client in self.clients:
             value = getattr(client.settings, key)
@@ -160,7 +160,7 @@ class GroupFacts:
         return value in self.every(key)
 
     def with_value(self, key: str, value: object) -> Path:
-        """Where a member, or the group, says that a setting has this value."""
+        """Where a member, or the group, sets this value."""
         for client in self.clients:
             if getattr(client.settings, key) == value:
                 return self.place(client, key)
@@ -200,13 +200,13 @@ class GroupFacts:
         *,
         all_subscribe: bool = False,
     ) -> Division:
-        """Ask every client for its share of a topic, once all see the same queues and members.
+        """The share of every client in a topic, once all see the same queues and members.
 
         Args:
             topic: the topic; the retry topic is consumed by all.
             clients: the members; all of them if not given.
             queues: the queues; all readable ones if not given.
-            all_subscribe: take it that all members consume the topic.
+            all_subscribe: assume that all members consume the topic.
         """
         members = self.clients if clients is None else tuple(clients)
         offered = self.queues(topic) if queues is None else tuple(queues)
@@ -225,7 +225,7 @@ class GroupFacts:
         return Division(offered, takes, away, refused)
 
     def strategy(self, client: Client) -> Strategy:
-        """The allocation strategy a client runs."""
+        """The allocation strategy that a client runs."""
         settings = client.settings
         match settings.allocate_message_queue_strategy:
             case "CONFIG":
@@ -246,7 +246,7 @@ class GroupFacts:
 
 
 def queues_of(topic: Topic, description: Description, *, planned: bool = False) -> tuple[MessageQueue, ...]:
-    """The readable queues of a topic, now or as they are planned, sorted."""
+    """The readable queues of a topic, at present or as planned, sorted."""
     names = [broker.name for broker in description.brokers] if topic.brokers is None else topic.brokers
     count = topic.read_queue_nums
     if planned:
@@ -256,7 +256,7 @@ def queues_of(topic: Topic, description: Description, *, planned: bool = False) 
 
 
 def told(queues: Iterable[MessageQueue]) -> str:
-    """Queues in short: ``broker-a/0-3, broker-b/0``."""
+    """Queues in short notation: ``broker-a/0-3, broker-b/0``."""
     numbers: dict[str, list[int]] = {}
     for queue in queues:
         numbers.setdefault(queue.broker_name, []).append(queue.queue_id)
@@ -264,7 +264,7 @@ def told(queues: Iterable[MessageQueue]) -> str:
 
 
 def runs(numbers: Sequence[int]) -> str:
-    """Ascending numbers in short: ``0-3 5``."""
+    """Ascending numbers in short notation: ``0-3 5``."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -291,7 +291,9 @@ def _listed(text: str) -> list[MessageQueue]:
 
 
 def _client_id(member: Member, settings: Consumer, name: str) -> str:
-    """EN-6 and EN-7: address, instance name, unit name; unknown parts are unlike those of any other client."""
+    """EN-6 and EN-7: address, instance name, unit name; unknown parts are assumed to differ from those of any other
+    client.
+    """
     address = member.client_ip or name
     pid = f"pid-of-{name}" if member.pid is None else str(member.pid)
     instance = settings.instance_name

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
 NAME = r"^[%|a-zA-Z0-9_-]+$"
-"""Signs that names of topics and groups may have (``TopicValidator#isTopicOrGroupIllegal``)."""
+"""Characters that names of topics and groups may have (``TopicValidator#isTopicOrGroupIllegal``)."""
 NAME_SAYS = "letters, digits and the signs % | _ -"
 VERSION_SAYS = "a release from 4.0.0 on, such as 4.9.8"
 
@@ -18,7 +18,7 @@ Version = Annotated[str, StringConstraints(pattern=r"^[45]\.\d+\.\d+$")]
 
 
 class Table(BaseModel):
-    """A table of the file: no other keys than its fields, and no value that would have to be converted."""
+    """A table of the file: no keys other than its fields, and no value that would have to be converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, validate_default=False)
 
@@ -27,11 +27,11 @@ def setting(default: Any, meaning: str, *, unit: str = "", source: str = "", say
     """A field of a table.
 
     Args:
-        default: value when the file does not name it; ``...`` when it must.
+        default: value if the file does not name it; ``...`` if it must.
         meaning: what it is, in a sentence.
         unit: of a number.
-        source: rule of RocketMQ or Java class that the default or the allowed values come from.
-        says: what it may be, in words, where the type and the bounds do not say it well.
+        source: rule of RocketMQ or Java class from which the default or the allowed values come.
+        says: the allowed values in words, if the type and the bounds do not describe them well.
         bounds: as for pydantic, such as ``ge`` and ``le``.
     """
     return Field(
@@ -40,12 +40,12 @@ def setting(default: Any, meaning: str, *, unit: str = "", source: str = "", say
 
 
 def unit_of(field: FieldInfo) -> str:
-    """The unit of a field, or nothing."""
+    """The unit of a field; empty if it has none."""
     return _extra(field, "unit")
 
 
 def source_of(field: FieldInfo) -> str:
-    """Where its default or its allowed values come from."""
+    """The source of its default or its allowed values."""
     return _extra(field, "source")
 
 
@@ -55,7 +55,7 @@ def _extra(field: FieldInfo, key: str) -> str:
 
 
 def allowed(field: FieldInfo) -> str:
-    """What a field may be, in words."""
+    """The allowed values of a field, in words."""
     if _extra(field, "says"):
         return _extra(field, "says")
     annotation = _without_none(field.annotation)

@@ -1,4 +1,4 @@
-"""Findings: what is known to go wrong with a deployment like this one, with the consequence and the fix."""
+"""Findings: known mistakes in a deployment, with the consequence and the fix."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .lines import Path
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong with a deployment.
+    """A mistake in a deployment.
 
     Attributes:
-        path: what in the file it is about.
+        path: the part of the file that it is about.
         text: what is wrong and what follows from it, with the names and numbers of the file.
         fix: what to do.
         severity: how bad it is; None for the usual severity of its rule.
@@ -30,14 +30,14 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A mistake that is looked for.
+    """A mistake to look for.
 
     Attributes:
-        id: short id; where the mistake is a known one, that of the collection of known defects.
+        id: short id; for a known mistake, its id in the list of known bugs.
         name: short name with dashes.
         statement: what should be, in a sentence.
-        severity: how bad the mistake is, usually.
-        rules: rules of RocketMQ it rests on.
+        severity: how bad the mistake usually is.
+        rules: rules of RocketMQ on which it rests.
         look: finds it in a group; None for a rule about topics and brokers.
         look_around: finds it in topics and brokers.
     """
@@ -52,14 +52,14 @@ class Rule:
 
     @property
     def key(self) -> str:
-        """Id and name, as tests and reports call it."""
+        """Id and name, as in tests and reports."""
         return f"{self.id}-{self.name}"
 
 
 def group_rule(
     id: str, name: str, statement: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[GroupFacts], Iterator[Finding]]], Rule]:
-    """Make a rule about a group of the function that looks for it."""
+    """Make a rule about a group from the function that looks for the mistake."""
 
     def decorate(look: Callable[[GroupFacts], Iterator[Finding]]) -> Rule:
         return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look=look)
@@ -70,7 +70,7 @@ def group_rule(
 def cluster_rule(
     id: str, name: str, statement: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[Description], Iterator[Finding]]], Rule]:
-    """Make a rule about topics and brokers of the function that looks for it."""
+    """Make a rule about topics and brokers from the function that looks for the mistake."""
 
     def decorate(look_around: Callable[[Description], Iterator[Finding]]) -> Rule:
         return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look_around=look_around)
@@ -79,5 +79,5 @@ def cluster_rule(
 
 
 def duplicates(facts: GroupFacts) -> Severity:
-    """How bad a second delivery is: an error for a listener that cannot bear one."""
+    """How bad a repeated delivery is: an error for a listener that cannot tolerate one."""
     return Severity.ERROR if facts.any("idempotent", False) else Severity.NOTE

@@ -1,7 +1,7 @@
-"""Everything that is checked of a deployment, each check with its answer.
+"""Everything that is checked about a deployment, each check with its answer.
 
-A check is either a mistake that is looked for, or a property that is asked of the model. Both fail with the same words:
-what is wrong, with the names and numbers of the file, its line, and what to do.
+A check is either a mistake to look for, or a property that is judged in the model. Both fail with the same words: what
+is wrong, with the names and numbers of the file, its line, and what to do.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ACCEPTED = "accepted-findings"
 
 
 class Level(enum.IntEnum):
-    """The answer of a check; from NOTE on as the severities of findings."""
+    """The answer of a check; from NOTE on, the same as the severities of findings."""
 
     OK = 0
     NOTE = 1
@@ -52,12 +52,12 @@ class Check:
 
     Attributes:
         subject: name of the group, or :data:`CLUSTER`.
-        id: what tests and reports call it.
-        short_id: how it may be named as well, such as ``A1``.
+        id: its name in tests and reports.
+        short_id: another name, such as ``A1``.
         statement: what should be, in a sentence.
-        rules: rules of RocketMQ it rests on.
-        path: what in the file it is about.
-        about: its rule, its question of the model, or neither.
+        rules: rules of RocketMQ on which it rests.
+        path: the part of the file that it is about.
+        about: its rule, its question to the model, or neither.
     """
 
     subject: str
@@ -70,12 +70,12 @@ class Check:
 
     @property
     def names(self) -> tuple[str, str]:
-        """How users may name it."""
+        """The names by which users may select it."""
         return self.id, self.short_id
 
     @property
     def is_property(self) -> bool:
-        """Whether the model, or the deployment's own allocation, is asked; else a mistake is looked for."""
+        """Whether the model, or the deployment's own allocation, is used; otherwise a mistake is looked for."""
         return not isinstance(self.about, Rule) and self.id != ACCEPTED
 
 
@@ -97,11 +97,11 @@ class Answer:
     Attributes:
         check: the check.
         level: how bad it is.
-        line: the line of the file it points to.
+        line: the line of the file to which it refers.
         reasons: findings, worst first.
         outcome: what the model said, for a property.
-        summary: bounds within which it is fine, or what is unknown.
-        accepted: the users' reason for living with it.
+        summary: the bounds within which it is fine, or what is unknown.
+        accepted: the users' reason for accepting it.
         seconds: how long it took.
     """
 
@@ -115,7 +115,7 @@ class Answer:
     seconds: float = 0.0
 
     def fails(self, fail_on: Severity) -> bool:
-        """Whether the check fails a run; what is unknown always does."""
+        """Whether the check fails a run; an unknown result always does."""
         return not self.accepted and (self.level is Level.UNKNOWN or self.level >= Level(fail_on))
 
     @functools.cached_property
@@ -128,7 +128,7 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict of the model, for a property that it was asked."""
+        """The verdict of the model, for a property that was judged in it."""
         return self.outcome.result.verdict if self.outcome is not None else None
 
 
@@ -151,7 +151,7 @@ class Judge:
 
     @functools.cached_property
     def checks(self) -> tuple[Check, ...]:
-        """All checks: of topics and brokers first, then of each group."""
+        """All checks: those of topics and brokers first, then those of each group."""
         checks = [_check_of(rule, CLUSTER, ()) for rule in RULES if rule.look_around is not None]
         checks.append(
             Check(
@@ -249,7 +249,7 @@ class Judge:
         return tuple(sorted(found, key=lambda reason: -reason.severity))
 
     def _search(self, facts: GroupFacts, wanted: Question) -> None:
-        """Ask a question, with all others that share its search."""
+        """Judge a question, together with all others that share its search."""
         constants = wanted.constants(facts)
         together = [
             question
@@ -363,7 +363,7 @@ def _row(question: Question, facts: GroupFacts) -> Row:
 
 
 def _run(rows: Sequence[Row], options: Options) -> list[Outcome]:
-    """Answers in the order of ``rows``: the suite gives them grouped."""
+    """Answers in the order of ``rows``: the suite returns them grouped."""
     answers = {id(told.row): told for told in run_suite(rows, options)}
     by_name: dict[str, Result] = {told.result.property: told.result for told in answers.values()}
     return [Outcome(row=row, result=by_name[row.id]) for row in rows]

@@ -1,4 +1,4 @@
-"""Where the keys and values of a TOML text stand: ``tomllib`` reads values, but does not say on which line.
+"""Where the keys and values of a TOML text are: ``tomllib`` reads values, but does not say on which line.
 
 The text must be valid TOML (``tomllib`` has read it), so nothing is checked here.
 """
@@ -32,7 +32,9 @@ class Lines:
         self._document()
 
     def of(self, path: Path) -> int:
-        """The line, from 1, of a key or of an item of a list; for what is not in the file, of what it belongs to."""
+        """The line, from 1, of a key or of an item of a list; for something that is not in the file, that of its
+        parent.
+        """
         while path and path not in self._found:
             path = path[:-1]
         return self._found.get(path, 1)
@@ -127,11 +129,11 @@ class Lines:
         while not self._text.startswith(quote, self._at):
             self._at += 2 if self._sign() == "\\" and quote[0] == '"' else 1
         self._at += len(quote)
-        while len(quote) == 3 and self._sign() == quote[0]:  # up to two quotes may stand right before the closing ones
+        while len(quote) == 3 and self._sign() == quote[0]:  # up to two quotes may come right before the closing ones
             self._at += 1
 
     def _skip(self, more: str) -> bool:
-        """Pass spaces, comments and the signs in ``more``; whether anything is left."""
+        """Skip spaces, comments and the characters in ``more``; returns whether anything is left."""
         while self._at < len(self._text):
             if self._sign() == "#":
                 while self._at < len(self._text) and self._sign() != "\n":

@@ -1,8 +1,8 @@
-"""Which properties of the model are asked about a group, of which configuration: the one table of it.
+"""Which properties of the model are judged for a group, in which configuration: the single table for it.
 
-A configuration of the model is the deployment scaled down: as many consumers, queues and brokers as it has, up to
-three, four and two, with a fault budget on top. A mistake that a property does not survive is put into the
-configuration, where the model has a constant for it, so that the answer is a story of the mistake itself.
+A configuration of the model is the deployment scaled down: it has as many consumers, queues and brokers, up to three,
+four and two, with a fault budget on top. A mistake that breaks a property is put into the configuration, if the model
+has a constant for it, so that the answer is a story about the mistake itself.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
 Constants = dict[str, int | str]
 
 SHARES = "deployed-shares"
-"""Id of the check that asks the deployment's own strategies; it is not a question to the model."""
+"""Id of the check that runs the deployment's own strategies; it is not a question to the model."""
 MOST_CONSUMERS, MOST_QUEUES, MOST_BROKERS = 3, 4, 2
 TICK = 10_000
-"""Milliseconds that a tick of the lock machine stands for."""
+"""Milliseconds for which a tick of the lock machine stands."""
 MOST_TICKS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A property that is asked about a group.
+    """A property that is judged for a group.
 
     Attributes:
         subject: the property, or the theorem.
-        machine: the machine it is about; None for a theorem.
-        asked: whether it is asked about a group.
+        machine: the machine that it is about; None for a theorem.
+        asked: whether it is judged for a group.
         constants: the configuration for a group.
-        broken_by: ids of the findings that break what the property assumes, and so explain why it does not hold.
+        broken_by: ids of the findings that break the property's assumptions, and thus explain why it does not hold.
     """
 
     subject: Property | Theorem
@@ -81,9 +81,9 @@ def _on_broker(low: tuple[int, ...], high: tuple[int, ...]) -> Callable[[GroupFa
 
 
 def membership_of(facts: GroupFacts) -> Constants:
-    """The group as the assignment machine sees it: its size and its mistakes, and all faults that it knows.
+    """The group for the assignment machine: its size and its mistakes, and all faults that the machine has.
 
-    A mistake that is permanent needs no fault to show, so its configuration has none: the story is the mistake alone.
+    A permanent mistake needs no fault to show, so its configuration has none: the story is about the mistake alone.
     """
     mistakes = _mistakes(facts)
     members = max(len(facts.clients), facts.group.planned_members or 1)
@@ -146,7 +146,7 @@ def locking_of(facts: GroupFacts) -> Constants:
         "await_listeners": int(_waits(settings)),
         "crashes": 1,
     }
-    if settings.java_before(*FORCED_UNLOCK):  # a late unlock makes many more states; two clients show what it does
+    if settings.java_before(*FORCED_UNLOCK):  # a late unlock leads to many more states; two clients show its effect
         return {**constants, "consumers": 2, "version": "4.9.8"}
     return {**constants, "force": 1, "unlock_delay": settings.unlock_delay_time_mills // tick}
 
@@ -163,7 +163,7 @@ def tags_of(facts: GroupFacts) -> Constants:
 
 
 def retries_of(facts: GroupFacts) -> Constants:
-    """One message that fails until it is a dead letter; with 4.x brokers by way of the fallback."""
+    """One message that fails until it is a dead letter; with 4.x brokers, through the fallback."""
     settings = _retrying(facts)
     old = any(version(broker.version) < (5, 0, 0) for broker in facts.brokers)
     constants: Constants = dict(retry.FALLBACK if old else retry.CHAIN_ONLY)
@@ -175,20 +175,20 @@ def retries_of(facts: GroupFacts) -> Constants:
 
 
 def send_back_of(facts: GroupFacts) -> Constants:
-    """Failing messages whose copies are stored, or are not for want of a retry queue."""
+    """Failing messages whose copies are stored, or lost because there is no retry queue."""
     none: Constants = {"retry_queues": 0} if facts.group.retry_queue_nums <= 0 else {}
     return {**retry.CHAIN_ONLY, **none}
 
 
 def slow_listener_of(facts: GroupFacts) -> Constants:
-    """A listener that may outlast the consume timeout, if it is known to."""
+    """A listener that may exceed the consume timeout, if it is known to."""
     settings = _retrying(facts)
     expires = (settings.slowest_listener_millis or 0) >= settings.consume_timeout * 60_000
     return dict(retry.EXPIRED if expires else retry.CHAIN_ONLY)
 
 
 def offset_files_of(facts: GroupFacts) -> Constants:
-    """Broadcasting members with an offset file each, or with a common one."""
+    """Broadcasting members with one offset file each, or with a common one."""
     return {**(broadcast.SHARED if same_ids(facts) else broadcast.FAULTS), "version": _release(facts)}
 
 
@@ -222,7 +222,7 @@ def _needs_once(facts: GroupFacts) -> bool:
 
 
 def _as_claimed(claims: Iterable[Claim], property: Property) -> Mapping[str, int | str]:
-    """The configuration in which a property is claimed first."""
+    """The configuration in which a property is first claimed."""
     return next(claim.constants for claim in claims if claim.property is property)
 
 

@@ -1,4 +1,4 @@
-"""Reads ``rocketproof.toml``: a deployment, or every mistake in it with its line and what is allowed there."""
+"""Reads ``rocketproof.toml``: a deployment, or every mistake in it with its line and the allowed values."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class DeploymentFile:
     """A file that was read.
 
     Attributes:
-        name: the file as it was named.
+        name: the name under which the file was given.
         description: the deployment.
         verify: the table ``[verify]``.
-        lines: where everything stands.
+        lines: the lines of everything in it.
     """
 
     name: str
@@ -43,7 +43,7 @@ class DeploymentFile:
 
 
 class BrokenFileError(InputError):
-    """A deployment file cannot be used; ``problems`` has one ``file:line: place: mistake`` for each."""
+    """A deployment file cannot be used; ``problems`` has one ``file:line: place: mistake`` for each mistake."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -51,7 +51,9 @@ class BrokenFileError(InputError):
 
 
 def describes_deployment(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a configuration file describes a deployment; else it only has options of ``verify``."""
+    """Whether the content of a configuration file describes a deployment; otherwise it only has options of
+    ``verify``.
+    """
     return any(table in content for table in TABLES)
 
 
@@ -60,18 +62,18 @@ def read(path: FilePath, *, name: str | None = None) -> DeploymentFile:
 
     Args:
         path: the file.
-        name: what to call it in messages; the path if not given.
+        name: its name in messages; the path if not given.
 
     Raises:
         InputError: it is missing or no TOML.
-        BrokenFileError: it has mistakes; all of them are told.
+        BrokenFileError: it has mistakes; all of them are reported.
     """
     text = read_text(path, name=name)
     return parse(text, read_toml(text, name=name or str(path)), name=name or str(path))
 
 
 def parse(text: str, content: Mapping[str, Any], *, name: str) -> DeploymentFile:
-    """Make a deployment of the text of a file and its content.
+    """Make a deployment from the text of a file and its content.
 
     Raises:
         BrokenFileError: it has mistakes.
@@ -147,7 +149,7 @@ def _possible(table: type[BaseModel], field: str) -> str:
 
 
 def _table_of(path: Path) -> tuple[type[BaseModel], str | None]:
-    """The table a path leads into, and its field there: the last key of the path that is a field."""
+    """The table to which a path leads, and its field there: the last key of the path that is a field."""
     table: type[BaseModel] = _File
     name: str | None = None
     for key in path:
@@ -170,7 +172,7 @@ def _is_table(annotation: object) -> bool:
 
 
 def _where(path: Path, content: Mapping[str, Any]) -> str:
-    """A path in words: names instead of positions, where tables have them."""
+    """A path in words: names instead of positions, for tables that have them."""
     words: list[str] = []
     here: Any = content
     for key in path:

@@ -1,4 +1,4 @@
-"""The reference of the deployment file, made from the fields and rules themselves: docs/deployment-file.md."""
+"""The reference of the deployment file, generated from the fields and rules: docs/deployment-file.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check of a deployment shows: the lines of the terminal, the text of a failure, JSON, rows of files."""
+"""How a check of a deployment is shown: the lines of the terminal, the text of a failure, JSON, rows of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level
 
 
 def headline(facts: GroupFacts) -> str:
-    """A group in a line: how it consumes what."""
+    """A group in one line: how it consumes what."""
     if facts.pops:
         return f"{counted(len(facts.clients), 'member')}, by pop: not judged but for its expressions"
     models = " and ".join(str(value) for value in facts.every("message_model"))
@@ -86,7 +86,7 @@ def _unknown(answer: Answer) -> str:
 
 
 def print_answers(console: Console, judge: Judge, answers: Sequence[Answer], *, stories: bool) -> None:
-    """The properties of each group, how many mistakes it has, then every finding with what to do."""
+    """Print the properties of each group, its number of mistakes, then every finding with what to do."""
     for subject, group in itertools.groupby(answers, key=lambda answer: answer.check.subject):
         here = list(group)
         console.print()
@@ -154,7 +154,7 @@ def _print_details(console: Console, answer: Answer, file: str, *, stories: bool
         _print_wrapped(console, check.statement)
         _print_wrapped(console, f"Not so for {check.subject}{_because(answer)}.")
     own = [reason for reason in answer.reasons if not check.is_property or reason.id == check.id]
-    for reason in own:  # the others are told where they were looked for
+    for reason in own:  # the others are printed where they were looked for
         _print_wrapped(console, reason.text)
     for fix in dict.fromkeys(reason.fix for reason in own):
         _print_wrapped(console, f"fix: {fix}")
@@ -175,7 +175,7 @@ def _width(console: Console) -> int:
 
 
 def summary(answers: Sequence[Answer], seconds: float) -> str:
-    """One line: how many checks gave what."""
+    """One line: number of checks with each result."""
     parts = [
         f"{sum(answer.level is level and not answer.accepted for answer in answers)} {level}"
         for level in Level

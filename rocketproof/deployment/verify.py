@@ -1,4 +1,4 @@
-"""``rocketproof verify --config FILE`` where the file describes a deployment: check it, show it, write it."""
+"""``rocketproof verify --config FILE`` for a file that describes a deployment: check it, show it, write it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .report import as_json, print_answers, report_row, summary
 
 
 def verify_deployment(file: DeploymentFile, request: Request, options: Options, outputs: Outputs) -> int:
-    """Check a deployment and print what is found; returns the exit code.
+    """Check a deployment and print the findings; returns the exit code.
 
     Raises:
         InputError: an unknown check, or a file that cannot be written.
@@ -66,7 +66,7 @@ def verify_deployment(file: DeploymentFile, request: Request, options: Options, 
 
 
 def exit_code(answers: Sequence[Answer], fail_on: Severity, *, interrupted: bool = False) -> int:
-    """0 fine, 1 something fails, 2 nothing fails but something is unknown."""
+    """0 if fine, 1 if something fails, 2 if nothing fails but something is unknown."""
     failed = [answer for answer in answers if answer.fails(fail_on)]
     if any(answer.level is not Level.UNKNOWN for answer in failed):
         return 1
@@ -74,10 +74,11 @@ def exit_code(answers: Sequence[Answer], fail_on: Severity, *, interrupted: bool
 
 
 def select(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
-    """The checks that are named: by id, by the short id of a mistake, by group, or as ``group::id``; all if none is.
+    """The checks that are named: by id, by the short id of a mistake, by group, or as ``group::id``; all if none is
+    named.
 
     Raises:
-        InputError: a name that means nothing.
+        InputError: an unknown name.
     """
     if not names:
         return list(checks)
@@ -96,7 +97,7 @@ def list_checks(file: DeploymentFile, request: Request) -> None:
     """Print the checks of a deployment.
 
     Raises:
-        InputError: as :func:`select`.
+        InputError: as for :func:`select`.
     """
     checks = select(Judge(file).checks, request.properties)
     lines = [(f"{check.subject}::{check.id}", check.statement) for check in checks]

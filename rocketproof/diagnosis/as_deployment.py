@@ -1,4 +1,4 @@
-"""What a recording tells of a deployment, as ``rocketproof.toml``: what to complete, and what to change."""
+"""What a recording shows about a deployment, as ``rocketproof.toml``, with what to complete and what to change."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _STRATEGIES = frozenset({"AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"})
 
 
 def as_deployment(shown: Shown, diagnosis: Diagnosis) -> str:
-    """A deployment file of the recorded group, with advice in its comments.
+    """A deployment file for the recorded group, with advice in its comments.
 
     Args:
         shown: the run that shows what went wrong.
-        diagnosis: of the recording.
+        diagnosis: diagnosis of the recording.
     """
     name, group = group_of(diagnosis)
     header, slots = diagnosis.looked.trace.header, diagnosis.looked.result.names.slots

@@ -1,4 +1,4 @@
-"""A run as a pytest file: that it happens with the bug, that a right machine does not do it, and what must hold."""
+"""A run as a pytest file: that it happens with the bug, that a correct machine does not do it, and what must hold."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_property_holds() -> None:
 
 
 def as_pytest(shown: Shown, source: str) -> str:
-    """The text of a pytest file; it needs rocketproof only, neither the recording nor a cluster.
+    """The text of a pytest file; it needs only rocketproof, neither the recording nor a cluster.
 
     Args:
         shown: the run.
@@ -74,7 +74,7 @@ def as_pytest(shown: Shown, source: str) -> str:
     what = f"{'Witness' if property.kind is Kind.SOMETIMES else 'Violated'}: {property.statement}"
     text += _SHOWS.format(what=_words(what), loop=loop, shown=check)
     if bug is None or shown.without is not Verdict.HOLDS:
-        # Nothing is asked of a machine then, and nothing expected to fail.
+        # Nothing is then judged in a machine, and nothing is expected to fail.
         for unused in (
             "import pytest\n\n",
             "from rocketproof.checkers.mutants import Trials\n",

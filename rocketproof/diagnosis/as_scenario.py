@@ -1,7 +1,7 @@
-"""A run as a scenario of the lab, which does the same to real clients, where its faults can be provoked there.
+"""A run as a scenario of the lab, which does the same to real clients, if its faults can be provoked there.
 
-Clients of the lab are right ones: what a known bug breaks must hold there. So the scenario is the test that a cluster
-must pass, and with a driver that has the bug the one that fails.
+Clients of the lab are correct ones: a property that a known bug breaks must hold there. The scenario is therefore a
+test that a cluster must pass and, with a driver that has the bug, one that fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .diagnosis import Diagnosis
 from .shortest import Shown, group_of
 
 _MESSAGES = 200
-"""Messages that are sent: enough for every queue, few enough for a short run."""
+"""Number of messages that are sent: enough for every queue, but few enough for a short run."""
 
 _NAMES = ("one", "two", "three")
 
@@ -52,11 +52,11 @@ class _Written:
 
 
 def as_scenario(shown: Shown, diagnosis: Diagnosis) -> tuple[str, tuple[str, ...]]:
-    """The text of a scenario, or nothing, and the steps that the lab cannot provoke, in words.
+    """The text of a scenario (or nothing), and the steps that the lab cannot provoke, in words.
 
     Args:
         shown: the run.
-        diagnosis: of the recording, which tells mode and listener.
+        diagnosis: diagnosis of the recording, which shows mode and listener.
     """
     written = _Written()
     for label in shown.labels:
@@ -91,7 +91,7 @@ def as_scenario(shown: Shown, diagnosis: Diagnosis) -> tuple[str, tuple[str, ...
 
 
 def _settings(shown: Shown) -> str | None:
-    """What a wrong setting is in the lab, for each consumer; None where the lab has no such setting."""
+    """The form of a wrong setting in the lab, for each consumer; None if the lab has no such setting."""
     if shown.bug is None or shown.bug.mutant.function is not None:
         return ""
     return '\ninstance = "same"' if shown.constants.get("same_id") else None
@@ -106,7 +106,7 @@ def _begin(names: tuple[str, ...]) -> list[str]:
 
 
 def _provoke(label: str, written: _Written) -> None:
-    """What the lab does so that a step happens."""
+    """What the lab does to make a step happen."""
     action, _, arguments = label.rstrip(")").partition("(")
     found = re.match(r"c(\d)", arguments)
     client = _NAMES[int(found[1])] if found and int(found[1]) < len(_NAMES) else "one"

@@ -1,8 +1,9 @@
-"""Candidates: the known bugs that explain what the right model cannot, the best first, and what would tell them apart.
+"""Candidates: the known bugs that explain what the correct model cannot, best first, and what would distinguish
+them.
 
-Two things speak for a bug. Its machine allows events that the right machine does not: that is an explanation, event by
+Two things support a bug. Its machine allows events that the correct machine does not: this is an explanation, event by
 event. And the recording shows what recordings of the bug show: signs that few bugs have say more than signs of many. A
-bug that speaks of another mode, another kind of listener or of filters that nobody has is no candidate.
+bug for another mode, another kind of listener, or for filters that nobody has, is no candidate.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from .known import Advice, advice
 from .pictures import Picture
 
 EXPLAINS = 2.0
-"""What it is worth that a bug's machine allows what the right one does not, beside signs, which are worth 1 at most."""
+"""Score for a bug whose machine allows what the correct one does not; signs are worth 1 at most."""
 
 SAID = 0.5
-"""What it is worth at most that a claim is said to be broken by a bug, where no recording of the bug shows it."""
+"""Maximum score for claims that a bug is documented to break, if no recording of the bug shows it."""
 
 ELSEWHERE = 0.5
-"""What is left of a likeness where the recording stands still after another step than the bug does."""
+"""Factor for a similarity if the recording stands still after another step than the bug does."""
 
 LEAST = 0.1
-"""Of what the recording shows so much at least must be known of a bug, else it is not named."""
+"""Minimum share of the recording's signs that must be known of a bug for it to be named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +41,12 @@ class Candidate:
 
     Attributes:
         bug: id of the known bug.
-        entries: its mutants that fit, the best first.
+        entries: its mutants that fit, best first.
         score: how well it fits, from 0 to 3.
-        explains: queues, in words, of which the model with the bug allows what the right one does not.
-        wholly: whether it allows all of them.
+        explains: queues, in words, for which the model with the bug allows what the correct one does not.
+        wholly: whether it allows all of their events.
         shared: signs of the recording that the bug is known to show.
-        missing: signs that runs of the bug show sooner or later, and this recording does not.
+        missing: signs that runs of the bug show sooner or later, but this recording does not.
         advice: what to do.
     """
 
@@ -68,14 +69,14 @@ def candidates(
     *,
     filtered: bool,
 ) -> tuple[Candidate, ...]:
-    """The known bugs that may explain a recording, the best first; none where nothing is wrong with it.
+    """The known bugs that may explain a recording, best first; empty if nothing is wrong with it.
 
     Args:
         signs: what is wrong with the recording.
-        explained: queues where the right model stops.
+        explained: queues at which the correct model stops.
         pictures: what each known bug looks like.
         known: the mutants, by id.
-        groups: what is recorded of the groups.
+        groups: what is recorded about the groups.
         filtered: whether some pull passes over messages.
     """
     shown = frozenset(signs)
@@ -121,7 +122,7 @@ def _rank(bug: str) -> tuple[str, int]:
 
 
 def _weights(pictures: Iterable[Picture]) -> dict[str, float]:
-    """Sign → how much it says: the fewer bugs show it, the more."""
+    """Sign → its weight: the fewer bugs show it, the larger."""
     bugs: dict[str, set[str]] = defaultdict(set)
     everyone = set()
     for picture in pictures:
@@ -134,10 +135,10 @@ def _weights(pictures: Iterable[Picture]) -> dict[str, float]:
 def _alike(
     shown: frozenset[str], picture: Picture | None, weights: Mapping[str, float]
 ) -> tuple[float, frozenset[str]]:
-    """How like a recording is to the run of a bug that is most like it, from 0 to 1, and what that run shows.
+    """The similarity of a recording to the most similar run of a bug, from 0 to 1, and what that run shows.
 
-    Half of it is how much of the recording the bug knows, half how much of the bug the recording shows. Signs that no
-    known bug has count as those of one.
+    Half of it is how much of the recording the bug accounts for, half how much of the bug the recording shows. Signs
+    that no known bug has count as those of one.
     """
     most = max(weights.values(), default=1.0)
 
@@ -156,7 +157,7 @@ def _alike(
 
 
 def _stops_elsewhere(shown: frozenset[str], run: frozenset[str]) -> bool:
-    """Whether both say what came last before something did not go on, and not the same."""
+    """Whether both state what came last before something did not continue, and differ in it."""
 
     def last(signs: frozenset[str]) -> set[str]:
         return {sign for sign in signs if " after " in sign}
@@ -168,7 +169,7 @@ def _stops_elsewhere(shown: frozenset[str], run: frozenset[str]) -> bool:
 
 
 def _said(shown: frozenset[str], bug: str, weights: Mapping[str, float]) -> tuple[float, frozenset[str]]:
-    """The same of a bug that no recording of the model shows so: by the claims that are said to be broken by it."""
+    """The same for a bug without suitable recordings of the model: by the claims that it is documented to break."""
     told = shown & {claim.id for claim in CLAIMS if bug in claim.bugs}
     if not told:
         return 0.0, frozenset()
@@ -178,7 +179,7 @@ def _said(shown: frozenset[str], bug: str, weights: Mapping[str, float]) -> tupl
 
 
 def apart(first: Candidate, other: Candidate, evidence: Iterable[Kind]) -> str:
-    """What recording would tell two candidates apart."""
+    """Which recording would distinguish two candidates."""
     there = frozenset(evidence)
     by_id = {claim.id: claim for claim in CLAIMS}
     for one in (first, other):

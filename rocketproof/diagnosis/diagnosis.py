@@ -1,4 +1,4 @@
-"""The diagnosis of a recording: what is wrong, which known bugs explain it, or why it cannot be told."""
+"""The diagnosis of a recording: what is wrong, which known bugs explain it, or why this is not known."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .pictures import pictures
 
 
 class Answer(enum.StrEnum):
-    """What a diagnosis says.
+    """The answer of a diagnosis.
 
     NOTHING_WRONG: no claim is violated, and the model allows every event. NAMED: known bugs explain what is wrong.
-    NOT_KNOWN: something is wrong, and no known bug explains it. NOT_TOLD: too little was recorded to say either.
+        NOT_KNOWN: something is wrong, and no known bug explains it. NOT_TOLD: too little was recorded to say either.
     """
 
     NOTHING_WRONG = "NOTHING IS WRONG"
@@ -33,8 +33,8 @@ class Diagnosis:
 
     Attributes:
         looked: the recording, and what is wrong with it.
-        explained: queues where the right model stops, with the bugs that go on.
-        candidates: known bugs that explain it, the best first.
+        explained: queues at which the correct model stops, with the bugs that get further.
+        candidates: known bugs that explain it, best first.
     """
 
     looked: Looked
@@ -43,7 +43,7 @@ class Diagnosis:
 
     @property
     def answer(self) -> Answer:
-        """What it comes to."""
+        """The overall answer."""
         if self.candidates:
             return Answer.NAMED
         if self.looked.signs.words:
@@ -52,11 +52,11 @@ class Diagnosis:
 
 
 def diagnosed(looked: Looked, *, slack: int = SLACK) -> Diagnosis:
-    """Diagnose a recording that was looked at.
+    """Diagnose a recording after the first look.
 
     Args:
         looked: the recording, and what is wrong with it.
-        slack: how far records of different processes may be apart from what they tell, ms.
+        slack: how far records of different processes may be apart from what they record, ms.
 
     Raises:
         TraceError: the trace cannot be read.
@@ -75,7 +75,7 @@ def diagnosed(looked: Looked, *, slack: int = SLACK) -> Diagnosis:
 
 
 def _passes_over(looked: Looked) -> bool:
-    """Whether somebody asks for some tags only, or some answer to a pull passes over messages."""
+    """Whether some member asks for some tags only, or some answer to a pull passes over messages."""
     columns = ("kind", "result", "offset", "next", "count", "subscriptions")
     for batch in looked.trace.batches(columns):
         for kind, result, offset, following, count, subscriptions in zip(

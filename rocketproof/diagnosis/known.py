@@ -1,6 +1,8 @@
-"""Known bugs, from where an operator stands: whose software has them, which release mends them, and what helps now.
+"""Known bugs from an operator's point of view: whose software has them, which release fixes them, and what helps
+now.
 
-How a bug works is told beside the text of the model that it breaks; sources are the trackers and histories named there.
+How a bug works is described beside the text of the model that it breaks; sources are the trackers and histories named
+there.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from ..checkers.mutants import MachineMutant
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What an operator needs to know of a known bug.
+    """What an operator needs to know about a known bug.
 
     Attributes:
         where: whose software has it, or ``configuration``.
-        mended: the release that mends it; empty where none does, or nobody needs one.
-        remedy: what helps, now and for good.
+        mended: the release that fixes it; empty if none does, or none is needed.
+        remedy: what helps, now and permanently.
     """
 
     where: str
@@ -210,7 +212,7 @@ def how(entry: MachineMutant) -> str:
 
 
 def sources(entry: MachineMutant) -> tuple[str, ...]:
-    """Where it was seen: issues and commits, as its text names them."""
+    """Where it was seen: issues and commits that its text names."""
     found = re.findall(
         r"(?:[\w/.-]*(?:rocketmq|client|Go|flink|RocketMQ)[\w/-]*,?\s?(?:PR )?)?#\d+|commit [0-9a-f]{8,}|ROCKETMQ-\d+",
         how(entry),

@@ -1,4 +1,4 @@
-"""Looking at a recording: it is opened, checked, and followed through the model; what is wrong with it is told."""
+"""Looking at a recording: it is opened, checked, and followed through the model, to find out what is wrong with it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .signs import Signs, signs_of
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """A recording that was looked at.
+    """A recording after the first look.
 
     Attributes:
         trace: what was recorded.
-        result: what a check says of it.
+        result: the result of a check.
         signs: what is wrong with it.
     """
 
@@ -33,8 +33,8 @@ def looked_at(paths: Sequence[str], *, config: str = "", slack: int = 50, strict
     Args:
         paths: files and folders of one trace.
         config: the deployment file with timers, delay levels and maxima; empty for RocketMQ's defaults.
-        slack: how far records of different processes may be apart from what they tell, ms.
-        strict: stop at the first thing that cannot be read.
+        slack: how far records of different processes may be apart from what they record, ms.
+        strict: stop at the first problem in reading.
 
     Raises:
         TraceError: the trace cannot be read.

@@ -1,8 +1,8 @@
 """Pictures: what each known bug looks like in recordings of the model with the bug in it.
 
-They are learnt once, by ``python -m benchmarks.diagnose``: the shortest counterexample of each bug is recorded, goes on
-in a few ways, and walks are taken at random. What they show is kept beside this file. A bug without a picture shows in
-no recording: every event of it is one of a right cluster too.
+They are computed once, by ``python -m benchmarks.diagnose``: the shortest counterexample of each bug is recorded and
+continued in a few ways, and random walks are taken. The signs that they show are stored beside this file. A bug without
+a picture is not visible in recordings: every event of it also occurs in a correct cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Picture:
 
     Attributes:
         mutant: its id.
-        runs: the signs of recorded runs, each of some; without those that show nothing.
+        runs: the sets of signs of recorded runs; without runs that show nothing.
     """
 
     mutant: str
@@ -32,7 +32,7 @@ class Picture:
 
     @property
     def bug(self) -> str:
-        """The known bug that it is a form of."""
+        """The known bug of which it is a form."""
         return known_id(self.mutant)
 
     @property

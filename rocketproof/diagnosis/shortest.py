@@ -1,8 +1,9 @@
 """The shortest run of the model that shows what a recording shows, in a configuration like the recorded group.
 
-What a known bug explains is searched for in the machine with the bug, what needs no bug in the right one. Constants are
-those of the recording, as far as a search can have them: processes, mode, listener, release, batches, and whatever
-faults were seen. Where the bug does not show in so small a configuration, it is searched in its own.
+A finding that a known bug explains is searched in the machine with the bug, one that needs no bug in the correct
+machine. Constants are those of the recording, if a search can handle them: processes, mode, listener, release, batches,
+and the faults that were seen. If the bug does not show in such a small configuration, its own configuration is
+searched.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ..traces.machine_code.code_cache import user_cache
 from .diagnosis import Diagnosis
 
 LIMITS = Limits(states=2_000_000)
-"""Of each search."""
+"""Limits of each search."""
 
 MOST_PROCESSES = 3
 
@@ -49,15 +50,15 @@ class Shown:
     """A run that shows what was recorded.
 
     Attributes:
-        finding: what of the recording it shows: a claim, or why messages came again.
-        name: of the subject, as ``rocketproof explore`` and ``rerun`` take it.
-        bug: the known bug that is in the machine; None in the right one.
+        finding: the finding that it shows: a claim, or why messages came again.
+        name: name of the subject, as for ``rocketproof explore`` and ``rerun``.
+        bug: the known bug in the machine; None for the correct machine.
         machine: the machine, with the bug if there is one.
-        constants: what differs from the machine's defaults.
-        claimed: what it violates; of the kind *sometimes* what it is a witness of.
+        constants: where the configuration differs from the machine's defaults.
+        claimed: the property that it violates; for the kind *sometimes*, the one for which it is a witness.
         run: the run.
-        like_recorded: whether the configuration has what the recording has; else it is that of the bug.
-        without: what the same property gives without the bug, in the same configuration; None where there is none.
+        like_recorded: whether the configuration has the recorded values; otherwise it is that of the bug.
+        without: the result of the same property without the bug, in the same configuration; None if there is none.
     """
 
     finding: str
@@ -80,8 +81,8 @@ def shortest(diagnosis: Diagnosis, finding: str = "") -> Shown:
     """The shortest run that shows a finding of a recording.
 
     Args:
-        diagnosis: of the recording.
-        finding: a claim that it violates, or a known bug that explains it; empty for what comes first.
+        diagnosis: diagnosis of the recording.
+        finding: a claim that it violates, or a known bug that explains it; empty for the first one.
 
     Raises:
         InputError: nothing is found, there is no such finding, or no run of the model shows it.
@@ -164,7 +165,9 @@ def _repetition(diagnosis: Diagnosis, trials: Trials) -> Shown:
 
 
 def _attempts(own: Constants, recorded_ones: Constants) -> Iterator[dict[str, int | str]]:
-    """Configurations to search: the bug's own with all that was recorded, with what it allows of it, and alone."""
+    """Configurations to search: the bug's own with everything recorded, with the recorded values that it allows, and
+    alone.
+    """
     whole = {**own, **recorded_ones}
     yield whole
     if whole != dict(own):
@@ -172,7 +175,7 @@ def _attempts(own: Constants, recorded_ones: Constants) -> Iterator[dict[str, in
 
 
 def _run(trials: Trials, machine: Machine, constants: Constants, property: Property) -> Run | None:
-    """The run that violates a property, or is a witness of it; None where there is none, or too much to search."""
+    """The run that violates a property, or is a witness of it; None if there is none, or too much to search."""
     try:
         (result,) = trials.check(machine, constants, [property], stop_early=True)
     except (ConfigurationError, ModelError):
@@ -190,7 +193,7 @@ def _verdict(trials: Trials, machine: Machine, constants: Constants, property: P
 
 
 def like_recorded(diagnosis: Diagnosis, machine: Machine, finding: str) -> Constants:
-    """The constants of a machine that the recording tells, as far as the machine has them, and within its bounds."""
+    """The constants of a machine that the recording shows, if the machine has them, and within its bounds."""
     told_ones = _of_group(diagnosis)
     if machine.name == consumption.name:
         told_ones |= _of_excerpt(diagnosis, finding)
@@ -208,7 +211,7 @@ def like_recorded(diagnosis: Diagnosis, machine: Machine, finding: str) -> Const
 
 
 def group_of(diagnosis: Diagnosis) -> tuple[str, Group]:
-    """The group that the recording is about: of the first queue in trouble, else the first one."""
+    """The group that the recording is about: that of the first queue with a finding, otherwise the first one."""
     groups = diagnosis.looked.trace.header.groups
     for place in diagnosis.looked.signs.places:
         if place.group in groups:
@@ -220,7 +223,7 @@ def group_of(diagnosis: Diagnosis) -> tuple[str, Group]:
 
 
 def processes(diagnosis: Diagnosis) -> int:
-    """How many clients of its group the recording has."""
+    """Number of clients of its group in the recording."""
     name, _ = group_of(diagnosis)
     found: set[str] = set()
     for batch in diagnosis.looked.trace.batches(("kind", "group", "client")):
@@ -244,7 +247,7 @@ def _of_group(diagnosis: Diagnosis) -> dict[str, int | str]:
 
 
 def _of_excerpt(diagnosis: Diagnosis, finding: str) -> dict[str, int | str]:
-    """What was recorded of the first message in trouble: how many messages, batches, faults."""
+    """What was recorded about the first message with a finding: numbers of messages, batches, faults."""
     result = diagnosis.looked.result
     rows = result.rows[(result.rows["note"] == Note.NONE) & (result.rows["slot"] >= 0)]
     wanted = CODE.get(finding)

@@ -1,7 +1,7 @@
-"""Signs: what is wrong with a recording, in words that are the same for every recording of the same trouble.
+"""Signs: what is wrong with a recording, in words that are equal for all recordings of the same problem.
 
 A sign is a violated claim, what came last on a queue that stands still, or the form of an event that the model does not
-allow. Names, times and offsets are not in it.
+allow. It contains no names, times or offsets.
 """
 
 from __future__ import annotations
@@ -26,19 +26,23 @@ from ..traces.io import Trace
 from ..traces.monitors.subscriptions import Unequal
 
 FOLLOWED_WHOLE = 1_000_000
-"""Events of a trace that is followed through the model as a whole; of larger ones only queues with findings are."""
+"""Number of events up to which a trace is followed through the model as a whole; in larger ones, only queues with
+findings are.
+"""
 
 MOST_FINDINGS = 5
-"""Findings of a claim whose queues are looked at."""
+"""Number of findings of a claim whose queues are considered."""
 
 _UNEQUAL = "same-subscriptions"
 _DIFFERENCES = {Unequal.TOPIC: "topics", Unequal.EXPRESSION: "expressions"}
 
 _ONLY = {"every-queue-gets-an-owner": frozenset({Kind.ASSIGN, Kind.REVOKE})}
-"""Kinds that say after what a claim is broken: who gives a queue up sends its offset then, or somewhat later."""
+"""Kinds that say after what a claim is broken: a client that gives up a queue sends its offset then, or a little
+later.
+"""
 
 _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, Kind.LOCK, Kind.STORE})
-"""Kinds that go on whatever happens, and those of others: they do not say where a client stopped."""
+"""Kinds that continue whatever happens, and those of others: they do not show where a client stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +51,11 @@ class Signs:
 
     Attributes:
         words: the signs, sorted.
-        shown_by: sign → where it shows first, in words.
-        mismatches: events that the model does not allow, in the order of the trace; of many the first ones.
-        places: queues in which the right model stops.
-        follows: the model allows every event of a queue that was followed, and at least one queue was.
-        unsure: why what was recorded is not enough to say that nothing is wrong; empty where it is.
+        shown_by: sign → where it first shows, in words.
+        mismatches: events that the model does not allow, in the order of the trace; if there are many, the first ones.
+        places: queues at which the correct model stops.
+        follows: the model allows every event of each queue that was followed, and at least one queue was.
+        unsure: why the recording is not enough to say that nothing is wrong; empty if it is.
     """
 
     words: tuple[str, ...]
@@ -67,9 +71,9 @@ def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witnes
 
     Args:
         trace: what was checked.
-        result: of the check.
-        witnesses: what the model says of queues with findings.
-        slack: how far records of different processes may be apart from what they tell, ms.
+        result: result of the check.
+        witnesses: what the model says about queues with findings.
+        slack: how far records of different processes may be apart from what they record, ms.
     """
     violated = [answer for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
     shown: dict[str, str] = {}
@@ -133,7 +137,7 @@ def _places(mismatches: Iterable[Mismatch], known: Mapping[str, Place]) -> tuple
 
 
 def _place(text: str) -> Place | None:
-    """A queue from its words, ``group topic@broker:queue``; None of other places."""
+    """A queue from its words, ``group topic@broker:queue``; None for other places."""
     told = re.fullmatch(r"(\S+) (\S+)@(\S*):(\d+)", text)
     if told is None:
         return None
@@ -141,7 +145,7 @@ def _place(text: str) -> Place | None:
 
 
 def _last_steps(trace: Trace, result: CheckResult, claims: list[str]) -> dict[str, dict[str, str]]:
-    """Claim → signs of the queues of its first findings: what kind of queue it is, and what came last there."""
+    """Claim → signs of the queues of its first findings: the kind of queue, and what came last there."""
     rows = result.rows
     first: dict[str, list[tuple[Place, int]]] = {}
     for claim in claims:
@@ -167,9 +171,9 @@ def _last_steps(trace: Trace, result: CheckResult, claims: list[str]) -> dict[st
 
 
 def _last_step(stream: Stream | None, time: int, *, kinds: Collection[Kind] | None = None) -> str:
-    """The last event of a queue up to a time that is more than routine, and no shutdown; empty where there is none.
+    """The last event of a queue up to a time that is neither routine nor a shutdown; empty if there is none.
 
-    With ``kinds`` it is one of these.
+    With ``kinds``, it is one of these.
     """
     if stream is None:
         return ""
@@ -182,14 +186,14 @@ def _last_step(stream: Stream | None, time: int, *, kinds: Collection[Kind] | No
 
 
 def _differences(result: CheckResult) -> list[str]:
-    """In what members of a group differ: in topics (A2), or in expressions for one topic (A3)."""
+    """How members of a group differ: in topics (A2), or in expressions for one topic (A3)."""
     rows = result.rows
     told = rows[(rows["claim"] == CODE[_UNEQUAL]) & (rows["note"] == Note.NONE) & (rows["doubt"] == 0)]["value"]
     return [f"{_UNEQUAL} in {word}" for one, word in _DIFFERENCES.items() if np.any(told & one)]
 
 
 def _unsure(result: CheckResult, followed: Conformance | None) -> str:
-    """Why nothing wrong does not mean that nothing was wrong."""
+    """Why the absence of findings does not mean that nothing was wrong."""
     doubtful = [answer for answer in result.verdicts if answer.verdict is Verdict.UNKNOWN]
     if doubtful:
         return f"{doubtful[0].claim.id} cannot be judged: {doubtful[0].why}"

@@ -1,7 +1,7 @@
 """Exercises: a situation, a property, a change of the model or a strategy to write, and how an answer is verified.
 
-No answer is compared with a stored one. What is asked for is asked of the model: whether a situation is the one meant
-in every reachable state, whether a property holds and its mutant dies, what a changed rule breaks.
+No answer is compared with a stored one. The model judges it: whether a situation is the intended one in every reachable
+state, whether a property holds and its mutant dies, what a changed rule breaks.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from ..traces.machine_code.code_cache import user_cache
 Constants: TypeAlias = Mapping[str, int | str]
 
 MANY_QUEUES, FEW_CONSUMERS = 64, 4
-"""So many queues that a strategy which spreads them at all leaves none of so few consumers without."""
+"""Numbers with which a strategy that spreads queues at all leaves no consumer without any."""
 
 LARGER = ((37, 3), (MANY_QUEUES, FEW_CONSUMERS), (21, 13))
-"""Queues and consumers of groups in which a strategy must do as in all small ones."""
+"""Numbers of queues and consumers of groups in which a strategy must do the same as in all small ones."""
 
 MOST_SECONDS = 20
-"""How long one call of what a learner has written may take."""
+"""Time limit for one call of a learner's code, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One thing that an answer was asked for, and how it did.
+    """One requirement on an answer, and the result.
 
     Attributes:
         asked: what must be, in a sentence.
-        verdict: HOLDS if it is so; UNKNOWN if a limit was hit.
-        told: where it is not: what happens instead.
+        verdict: HOLDS if it is so; UNKNOWN if a limit was reached.
+        told: if it is not: what happens instead.
     """
 
     asked: str
@@ -61,11 +61,11 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """A predicate to write: ``name(s)`` must be true in exactly the reachable states that are meant.
+    """A predicate to write: ``name(s)`` must be true in exactly the intended reachable states.
 
     Attributes:
-        constants: a small group, whose runs tell what is wrong in few steps.
-        larger: what differs in larger ones, in which what is so for one client or queue need not be so for all.
+        constants: a small group, whose runs show mistakes in few steps.
+        larger: what differs in larger groups, in which a property of one client or queue need not hold for all.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Situation:
     meant: Callable[[State], BoolLike]
 
     def check(self, answer: Path) -> list[Step]:
-        """Compare it with what is meant, in every reachable state of the small group, then of the larger ones."""
+        """Compare it with the intended one, in every reachable state of the small group, then of the larger ones."""
         text = function_in(answer, self.name, ["s"])
         steps = self._compared(text, self.constants, "")
         for more in self.larger:
@@ -120,7 +120,7 @@ class Killer:
     mutant: str
 
     def check(self, answer: Path) -> list[Step]:
-        """Ask it of the right machine, and of the mutated one."""
+        """Judge it in the correct machine, and in the mutated one."""
         text = function_in(answer, self.name, ["s"])
         asked = Property(id=self.name, statement=f"{self.name}(s)", kind=Kind.ALWAYS, holds=lambda s: _truth(text(s)))
         (right,) = _explored(self.machine, self.constants, [asked])
@@ -142,12 +142,12 @@ class Killer:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A definition of the model to write anew, what must hold, or be broken, with it, and what it must do.
+    """A definition of the model to rewrite, what must hold or be broken with it, and what it must do.
 
     Attributes:
-        name: what is written anew.
-        expected: property, and the verdict it must have with the answer in place.
-        meant: the definition that is meant; an answer may say it otherwise, and must do the same.
+        name: name of the definition.
+        expected: property, and the verdict that it must have with the answer in place.
+        meant: the intended definition; an answer may be written differently, but must do the same.
         larger: what differs in a larger group, in which it must do the same as well.
     """
 
@@ -159,7 +159,7 @@ class Change:
     meant: Callable[..., Any]
 
     def check(self, answer: Path) -> list[Step]:
-        """Put the answer into its place, and ask what is expected."""
+        """Put the answer in place, and judge what is expected."""
         definition = self.machine.definitions[self.name]
         text = function_in(answer, self.name, list(inspect.signature(definition.function).parameters))
         yours = self._with(answer.stem, text)
@@ -180,7 +180,7 @@ class Change:
         return replace(self.machine, name=f"{self.machine.name}~{name}", replacements=replacements)
 
     def _same(self, yours: Machine, constants: Constants) -> Step:
-        """Whether every step does what is meant, in every state that is reached with what is meant."""
+        """Whether every step has the intended effect, in every state that the intended definition reaches."""
         meant = self._with("meant", self.meant)
         here, there = (PlainMachine(lower(machine.configure(**constants), {})) for machine in (yours, meant))
         numbers = {instance.label: instance.number for instance in here.lowered.instances}
@@ -205,7 +205,7 @@ class Strategy:
     """An allocation strategy to write: ``allocate(own_id, queues, ids)``.
 
     Attributes:
-        laws: ids of further laws it must keep, besides those that every strategy must.
+        laws: ids of further laws that it must obey, besides those for every strategy.
         everybody: whether each of a few consumers must get some of many queues.
     """
 
@@ -213,7 +213,7 @@ class Strategy:
     everybody: bool = False
 
     def check(self, answer: Path) -> list[Step]:
-        """Ask it what every client of every small group would ask."""
+        """Call it as every client of every small group would."""
         text = function_in(answer, "allocate", ["own_id", "queues", "ids"], may_raise=True)
         strategy = FunctionStrategy(f"{answer}:allocate", text)
         report = check_strategy(strategy, larger=LARGER)
@@ -253,10 +253,11 @@ def property_of(claims: Sequence[Claim], name: str) -> Property:
 
 
 def function_in(answer: Path, name: str, parameters: Sequence[str], *, may_raise: bool = False) -> Callable[..., Any]:
-    """The function that a file of the learner's has under that name; what it raises is told, unless it may.
+    """The function with that name in a learner's file; exceptions that it raises are reported, unless it may raise
+    them.
 
     Raises:
-        InputError: the file cannot be run, or has no such function with as many parameters.
+        InputError: the file cannot be run, or has no such function with that number of parameters.
     """
     if not answer.is_file():
         raise InputError(f"{answer} is a folder, no file." if answer.is_dir() else f"there is no file {answer}.")
@@ -298,7 +299,7 @@ def _told(error: BaseException) -> str:
 
 @contextmanager
 def _limited(message: str) -> Iterator[None]:
-    """End what a learner has written with ``message`` after MOST_SECONDS, where the system has such a timer."""
+    """End a learner's code with ``message`` after MOST_SECONDS, if the system has such a timer."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return

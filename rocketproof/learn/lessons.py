@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..model.kernel import nearest
 
 FOLDER = Path(__file__).parent / "text"
-"""Where the lessons are: in English here, in other languages in folders called by their codes."""
+"""The folder of the lessons: in English there, in other languages in subfolders named after their codes."""
 ENGLISH = "en"
 
 
@@ -20,10 +20,10 @@ class Lesson:
     """One lesson.
 
     Attributes:
-        number: its place, from 1 on.
-        name: what it is called on the command line, such as ``push-is-pull``.
-        title: the question it answers.
-        path: its text.
+        number: its position, from 1 on.
+        name: its name on the command line, such as ``push-is-pull``.
+        title: the question that it answers.
+        path: path of its text.
     """
 
     number: int
@@ -72,7 +72,7 @@ def lesson_called(name: str, language: str = ENGLISH) -> Lesson:
 
 
 def _titles() -> list[Entry]:
-    """What each lesson is about, in every language."""
+    """The topic of each lesson, in every language."""
     told = zip(*map(lessons, languages()), strict=True)
     return [Entry(same[0].name, " ".join(lesson.title for lesson in same)) for same in told]
 

@@ -1,7 +1,7 @@
-"""A lesson as a Jupyter notebook: made from its text, so that there is no second one to keep.
+"""A lesson as a Jupyter notebook: generated from its text, so that there is no second copy to maintain.
 
-Text becomes Markdown, a command a cell with the output that the lesson shows, a file to write a cell that writes it. A
-picture is shown by a cell of its own: the command before it has drawn it.
+Text becomes Markdown; a command becomes a cell with the output that the lesson shows; a file to write becomes a cell
+that writes it. A picture is shown by a cell of its own: the command before it has drawn it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _PLAIN = "# Output as in the lesson: Jupyter asks programs for colors.\n%env FOR
 
 
 def notebook(lesson: Lesson, language: str) -> dict[str, Any]:
-    """The notebook, as ``json.dumps`` takes it (nbformat 4.5).
+    """The notebook, in the form that ``json.dumps`` takes (nbformat 4.5).
 
     Args:
-        lesson: what it says.
-        language: of the lesson, for the metadata.
+        lesson: content of the lesson.
+        language: language of the lesson, for the metadata.
     """
     cells = [_code(_PLAIN, "")]
     at = 0
@@ -54,7 +54,8 @@ def _of_block(block: re.Match[str]) -> Iterator[Cell]:
     elif block["language"] == "console":
         parts = _COMMAND.split(body)
         for command, shown in zip(parts[1::2], parts[2::2], strict=True):
-            # A pipe rather than a terminal, and an exit code that says "violated" is no mistake of the notebook.
+            # Output goes to a pipe rather than a terminal, and an exit code that says "violated" is no error of the
+            # notebook.
             yield _code(f"%%sh --no-raise-error\n{command}", shown)
     else:
         yield _markdown(block[0])
@@ -76,7 +77,7 @@ def _markdown_if_any(text: str) -> Iterator[Cell]:
 
 
 def _markdown(text: str) -> Cell:
-    # What a link leads to is beside the lesson, not beside the notebook.
+    # The target of a link is beside the lesson, not beside the notebook.
     return {"cell_type": "markdown", "metadata": {}, "source": _LINK.sub(r"\1", text)}
 
 

@@ -1,4 +1,4 @@
-"""What each lesson asks for in its exercise, by the name of the lesson."""
+"""The exercise of each lesson, by the name of the lesson."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answers for people and for programs: terminal, JSON, JUnit, SARIF, and the files they go to."""
+"""Answers for people and for programs: terminal, JSON, JUnit, SARIF, and the files to which they are written."""

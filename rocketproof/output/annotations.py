@@ -1,4 +1,4 @@
-"""GitHub annotations: workflow commands that put a remark beside its line in a pull request."""
+"""GitHub annotations: workflow commands that place a remark beside its line in a pull request."""
 
 from __future__ import annotations
 

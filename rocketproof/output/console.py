@@ -1,4 +1,4 @@
-"""The terminal: what is printed there, and Ctrl-C."""
+"""The terminal: output and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..traces.format.printable import printable_lines
 from .files import STANDARD_OUTPUT, check_writable
 
 PROBLEMS_SHOWN = 10
-"""Problems of reading that the terminal shows; of more it says how many there are."""
+"""Number of reading problems that the terminal shows; further ones are only counted."""
 
 VERDICT_STYLES = {
     Verdict.HOLDS: "green",
@@ -32,10 +32,10 @@ VERDICT_STYLES = {
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Callable[[], None]]:
-    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt at once, and again at the next call of the function given.
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt at once, and again at the next call of the given function.
 
-    An exception raised while Python frees an object is lost, and Z3 frees thousands. What is lost then is not shown:
-    what was being made when the user stopped it is freed half made.
+    An exception raised while Python frees an object is lost, and Z3 frees thousands. Its message is not shown: the
+    object that was being made when the user stopped is freed half made.
     """
     pressed = False
 
@@ -65,20 +65,20 @@ def interrupts() -> Iterator[Callable[[], None]]:
 
 
 class SafeConsole(Console):
-    """A console on which nothing that is shown can act, see :mod:`..traces.format.printable`."""
+    """A console on which nothing that is shown can have an effect, see :mod:`..traces.format.printable`."""
 
     def say(self, text: str | Text = "", style: str = "") -> None:
-        """Print exactly one line: what follows a line feed in a name does not begin another one."""
+        """Print exactly one line: a line feed in a name does not begin another one."""
         self.print(_one_line(text if isinstance(text, Text) else Text(text, style=style)), soft_wrap=True)
 
     def status(self, *args: Any, **kwargs: Any) -> Status:
-        """A spinner, for somebody who watches: none into a pipe or a file, whatever colours are asked for."""
+        """A spinner, if a terminal is watched: none for a pipe or a file, whatever colours are requested."""
         watched = self.file.isatty()
         return super().status(*args, **kwargs) if watched else Console(quiet=True).status(*args, **kwargs)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is to be shown, in pieces of one style."""
-        begin = True  # of a line, where CI servers look for commands
+        begin = True  # beginning of a line, where CI servers look for commands
         for segment in super().render(renderable, options):
             if segment.control or not segment.text:
                 yield segment
@@ -88,7 +88,7 @@ class SafeConsole(Console):
             begin = segment.text.endswith("\n")
 
     def on_broken_pipe(self) -> None:
-        """Tell it, as rich would leave with exit code 1, which means "violated" here."""
+        """Raise the error, as rich would exit with code 1, which means "violated" here."""
         raise BrokenPipeError
 
 
@@ -98,10 +98,10 @@ def make_console(*, quiet: bool) -> SafeConsole:
 
 
 def console_beside(*files: str) -> SafeConsole:
-    """The console for what is told besides answers in files: one that prints nothing where one is standard output.
+    """The console for output besides answers in files: one that prints nothing if one of them is standard output.
 
     Raises:
-        InputError: a file cannot be written; better told before a long run than after it.
+        InputError: a file cannot be written, which is better reported before a long run than after it.
     """
     for file in filter(None, files):
         check_writable(file)
@@ -114,7 +114,7 @@ Cells = Sequence[str | Text]
 def print_columns(console: SafeConsole, *sections: tuple[str, Iterable[Cells]], indent: str = "  ") -> None:
     """Print sections, each with its title (none if empty), with columns as wide as their widest cell anywhere.
 
-    The last column is not padded. Where a terminal is too narrow for it, it stands below its row.
+    The last column is not padded. If a terminal is too narrow for it, it is printed below its row.
     """
     texts = [(title, [[_one_line(cell) for cell in row] for row in rows]) for title, rows in sections]
     widths: dict[int, int] = {}
@@ -137,6 +137,6 @@ def print_columns(console: SafeConsole, *sections: tuple[str, Iterable[Cells]], 
 
 
 def _one_line(cell: str | Text) -> Text:
-    """A line feed in a name begins no line."""
+    """A line feed in a name begins no new line."""
     text = Text(cell) if isinstance(cell, str) else cell
     return Text("\\n").join(text.split("\n")) if "\n" in text.plain else text

@@ -1,4 +1,4 @@
-"""What ``rocketproof diagnose`` says: the answer first, then each candidate with what speaks for it and what helps."""
+"""The output of ``rocketproof diagnose``: the answer first, then each candidate with its evidence and what helps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..traces.format.printable import json_text, printable
 from .console import SafeConsole
 
 SHOWN = 3
-"""Candidates that the terminal tells about; the others are named."""
+"""Number of candidates that the terminal describes; the others are only named."""
 
 _STYLES = {
     Answer.NOTHING_WRONG: "bold green",
@@ -22,7 +22,7 @@ _STYLES = {
 }
 
 _EVEN = 0.05
-"""Scores that are no farther apart than this say nothing about which is the better one."""
+"""A difference of scores up to which neither candidate counts as the better one."""
 
 
 def first_line(diagnosis: Diagnosis) -> str:
@@ -137,7 +137,7 @@ def diagnosis_as_json(diagnosis: Diagnosis) -> str:
 
 
 def diagnosis_as_page(diagnosis: Diagnosis) -> str:
-    """The diagnosis as a page that needs no network, and runs nothing."""
+    """The diagnosis as a page that needs no network, and runs no code."""
     body = "\n".join(
         f"<p class={'lead' if style.startswith('bold') else 'line'}>{escape(printable(line)) or '&nbsp;'}</p>"
         for line, style in _lines(diagnosis)

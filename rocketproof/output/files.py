@@ -15,7 +15,7 @@ STANDARD_OUTPUT = "-"
 
 
 def check_writable(where: str) -> None:
-    """Notice before a long run that its result could not be written.
+    """Find out before a long run whether its result could not be written.
 
     Raises:
         InputError: the folder does not exist or cannot be written to, or ``where`` is a folder.
@@ -32,10 +32,10 @@ def check_writable(where: str) -> None:
 
 
 def check_folder_writable(where: str) -> None:
-    """Notice before a long run that a folder for its results, which need not exist, could not be written to.
+    """Find out before a long run whether a folder for its results, which need not exist, could not be written to.
 
     Raises:
-        InputError: it is a file, or it or the folder that it would be made in is not writable.
+        InputError: it is a file, or it or the folder in which it would be made is not writable.
     """
     path = _possible(where)
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
@@ -46,10 +46,10 @@ def check_folder_writable(where: str) -> None:
 
 
 def _possible(where: str) -> Path:
-    """The path of a name.
+    """The path for a name.
 
     Raises:
-        InputError: no file can be called so.
+        InputError: no file can have this name.
     """
     path = Path(where)
     try:
@@ -71,7 +71,7 @@ def write(where: str, text: str) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
-            raise BrokenPipeError from None  # with its number, typer leaves with exit code 1: "violated"
+            raise BrokenPipeError from None  # with its number, typer would exit with code 1: "violated"
         return
     from ..traces.io.whole_file import whole_file
 
@@ -83,7 +83,7 @@ def write(where: str, text: str) -> None:
 
 
 def write_json(where: str, said: object) -> None:
-    """Write an object as JSON, as :func:`write`; nothing where ``where`` is empty.
+    """Write an object as JSON, like :func:`write`; nothing if ``where`` is empty.
 
     Raises:
         InputError: the file cannot be written.
@@ -110,7 +110,7 @@ def read_toml(text: str, *, name: str) -> dict[str, Any]:
     """The content of the text of a TOML file called ``name``.
 
     Raises:
-        InputError: it is no TOML.
+        InputError: it is not valid TOML.
     """
     try:
         return tomllib.loads(text)

@@ -16,7 +16,7 @@ from .files import STANDARD_OUTPUT, write
 
 
 def write_outcomes(file: str, outcomes: Iterable[Outcome], changes: Mapping[str, int | str] | None = None) -> None:
-    """Write what a suite has found; ``changes`` are constants that replaced those of every row."""
+    """Write what a suite has found; ``changes`` are constants that override those of every row."""
     findings = Findings(rules=rule_texts())
     findings.add_outcomes(outcomes, changes)
     _write(file, findings)

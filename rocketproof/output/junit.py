@@ -17,7 +17,7 @@ _ELEMENTS = {
 
 
 def as_junit(name: str, rows: Sequence[ReportRow], seconds: float) -> str:
-    """One test suite of that name with a test case for each row: what is unknown is an error, what is noted passes."""
+    """One test suite with that name, with a test case for each row: an unknown row is an error, a noted one passes."""
 
     def count(status: RowStatus) -> str:
         return str(sum(row.status is status for row in rows))

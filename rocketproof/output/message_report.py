@@ -1,4 +1,6 @@
-"""What ``rocketproof check --message`` says of one message: the answer first, then its attempts and its story."""
+"""The output of ``rocketproof check --message`` about one message: the answer first, then its attempts and its
+story.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from .trace_report import place_of
 def print_message(console: SafeConsole, story: MessageStory, result: CheckResult) -> None:
     """Print the answer of each group in the first line, where copies were stored, the attempts, and all events.
 
-    ``result`` is of a check of the same trace, which knows why it came again.
+    ``result`` is that of a check of the same trace, which knows why the message came again.
     """
     keys = ", ".join(key for key in story.keys if key != story.asked)
     console.say(Text.assemble((first_line(story, result), "bold"), f"  key {keys}" if keys else ""))

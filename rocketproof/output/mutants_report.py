@@ -1,4 +1,4 @@
-"""What ``rocketproof mutants`` shows: the table, the stories, the kill matrix, JSON, the rows of other files."""
+"""The output of ``rocketproof mutants``: the table, the stories, the kill matrix, JSON, the rows of other files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _line(answer: Answer) -> Cells:
 
 
 def print_story(console: SafeConsole, answer: Answer) -> None:
-    """Tell one entry: how the bug works, where it was tried, and the run or case that shows it."""
+    """Print one entry: how the bug works, where it was tried, and the run or case that shows it."""
     entry = answer.entry
     console.print()
     console.say(Text.assemble((entry.id, "bold"), f"  {slug_of(entry)}"))
@@ -106,7 +106,7 @@ def print_matrix(console: SafeConsole, answers: Sequence[Answer], rows: Mapping[
 
 
 def _print_grid(console: SafeConsole, where: str, marks: Mapping[str, Sequence[Text]]) -> None:
-    """The rows, in as many grids as the width of the console takes; a row is left out of one where it has no mark."""
+    """The rows, in as many grids as the width of the console requires; a row without marks is left out of a grid."""
     first = max(len(name) for name in (where, *marks))
     widths = [max(map(len, column)) for column in zip(*marks.values(), strict=True)]
     widths = [2 + max(len(str(number)), width) for number, width in enumerate(widths, start=1)]
@@ -131,14 +131,14 @@ def _print_grid(console: SafeConsole, where: str, marks: Mapping[str, Sequence[T
 
 
 def summary(answers: Sequence[Answer], seconds: float) -> str:
-    """One line: how many became what."""
+    """One line: number of entries with each status."""
     counts = Counter(answer.status for answer in answers)
     parts = [f"{counts[status]} {status}" for status in Status if counts[status]]
     return f"{', '.join(parts) or 'nothing tried'}; {seconds:.1f} s"
 
 
 def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None) -> str:
-    """All entries as a JSON list of objects; with ``rows`` each has its row of the kill matrix."""
+    """All entries as a JSON list of objects; with ``rows``, each has its row of the kill matrix."""
     objects = [_object(answer) for answer in answers]
     if rows is not None:
         for item in objects:
@@ -150,7 +150,9 @@ def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None
 
 
 def report_row(answer: Answer) -> ReportRow:
-    """The row of an entry, for files: what survived or is violated without the bug has failed."""
+    """The row of an entry, for files: it has failed if the mutant survived, or the property is violated without the
+    bug.
+    """
     entry, status = answer.entry, _STATUSES[answer.status]
     return ReportRow(
         id=entry.id,

@@ -1,4 +1,4 @@
-"""The overview of a suite on one screen: each guarantee once, by what is known of it; in full what is unexpected."""
+"""The overview of a suite on one screen: each guarantee once, by what is known about it; unexpected rows in full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..checkers.suite import Outcome
 
 MANY = 20
-"""With more rows than this the overview is printed instead of the rows."""
+"""With more rows than this, the overview is printed instead of the rows."""
 
 UNEXPECTED = "not as expected"
 KINDS = (
@@ -28,7 +28,7 @@ KINDS = (
     "false, as expected",
     UNEXPECTED,
 )
-"""What may be known of a guarantee. *Not always*: in configurations with more faults it is false, as expected."""
+"""What may be known about a guarantee. *Not always*: in configurations with more faults it is false, as expected."""
 
 _STYLES = {KINDS[0]: "green", KINDS[1]: "green", KINDS[4]: "cyan", UNEXPECTED: "bold red"}
 _WIDEST = 160
@@ -47,7 +47,7 @@ def kind_of(outcomes: Sequence[Outcome]) -> str:
 
 
 def guarantees(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """For each machine: kind → its guarantees, with the number of their rows where there are several."""
+    """For each machine: kind → its guarantees, with the number of their rows if there are several."""
     for machine, on_machine in itertools.groupby(outcomes, key=lambda outcome: outcome.row.machine):
         rows: dict[str, list[Outcome]] = {}
         for outcome in on_machine:

@@ -1,4 +1,4 @@
-"""How far a long run is: a bar where somebody watches, and a sentence when it is interrupted."""
+"""The progress of a long run: a bar if a terminal is watched, and a sentence when it is interrupted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with how far the run was as its message."""
+    """Ctrl-C, with the progress of the run as its message."""
 
 
 class Progress:
-    """Counts what has been done; called with what is done to things, such as ``checked``, and to how many more.
+    """Counts what has been done; called with the kind of work, such as ``checked``, and the number of further
+    things.
 
     Attributes:
-        done: to how many things what was done.
-        total: how many there are, None where that is not known.
+        done: number of things for which the work was done.
+        total: total number; None if it is not known.
         thing: what is counted, such as ``event``.
     """
 
@@ -30,7 +31,7 @@ class Progress:
         self._tasks: dict[str, Any] = {}
 
     def __call__(self, what: str, more: int) -> None:
-        """Note that ``what`` was done to ``more`` things."""
+        """Record that ``what`` was done to ``more`` things."""
         self.done[what] = self.done.get(what, 0) + more
         if self._bar is None:
             return
@@ -46,7 +47,7 @@ class Progress:
 
 @contextmanager
 def told_if_long(text: str, *, after: float = 5.0) -> Iterator[None]:
-    """Say ``text`` on standard error, once, if what is done takes longer than ``after`` seconds."""
+    """Print ``text`` on standard error, once, if the block takes longer than ``after`` seconds."""
     teller = threading.Timer(after, print, [text], {"file": sys.stderr})
     teller.daemon = True
     teller.start()
@@ -58,7 +59,7 @@ def told_if_long(text: str, *, after: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def progress_of(total: int | None, thing: str, *, quiet: bool = False) -> Iterator[Progress]:
-    """Count things; with a bar on the terminal unless nobody looks at standard error, or ``quiet`` is wanted."""
+    """Count things; with a bar on the terminal unless standard error is not watched, or ``quiet`` is set."""
     if quiet or not sys.stderr.isatty():
         yield Progress(total=total, thing=thing)
         return

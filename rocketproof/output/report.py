@@ -1,4 +1,4 @@
-"""What a run shows: the table, the stories, JSON, and the rows of other files."""
+"""The output of a run: the table, the stories, JSON, and the rows of other files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _title(outcome: Outcome) -> str:
 
 
 def verdict_text(outcome: Outcome) -> Text:
-    """The verdict, marked when it is a finding that was expected, or is not what was expected."""
+    """The verdict, marked if it is an expected finding, or not the expected verdict."""
     verdict = outcome.result.verdict
     if isinstance(outcome.row.subject, Law) and outcome.as_expected:  # nothing is expected of a law for information
         return Text(str(verdict), style=VERDICT_STYLES[verdict])
@@ -71,7 +71,7 @@ def verdict_text(outcome: Outcome) -> Text:
 
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """One line: how many rows gave what."""
+    """One line: number of rows with each result."""
     fine = [outcome for outcome in outcomes if outcome.as_expected]
     findings = sum(
         outcome.result.verdict is Verdict.VIOLATED and not isinstance(outcome.row.subject, Law) for outcome in fine
@@ -88,12 +88,12 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
 
 
 def has_story(outcome: Outcome) -> bool:
-    """Whether there is more to tell than the row of the table: a run, a failing case, the reason of an UNKNOWN."""
+    """Whether there is more to print than the row of the table: a run, a failing case, the reason of an UNKNOWN."""
     return outcome.result.run is not None or bool(outcome.result.explanation)
 
 
 def print_story(console: SafeConsole, outcome: Outcome, *, brief: bool = False, glossary: bool = False) -> None:
-    """Tell what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
+    """Print what was found about one row: statement, run or failing case, lesson, rules, and the words used."""
     row = outcome.row
     console.print()
     console.say(Text.assemble((row.id, "bold"), f"  {row.statement}"))

@@ -1,4 +1,6 @@
-"""One row of any answer: what ``verify``, ``check``, ``mutants`` and deployments say, for every form of output."""
+"""One row of any answer: the results of ``verify``, ``check``, ``mutants`` and deployments, for every form of
+output.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 
 
 class RowStatus(enum.Enum):
-    """What a row means to who runs the command.
+    """What a row means to the user of the command.
 
-    FAILED: somebody must act. UNKNOWN: neither shown nor refuted, no pass. SKIPPED: not asked here, or accepted.
-    NOTED: worth saying, and does not fail. PASSED: fine.
+    FAILED: somebody must act. UNKNOWN: neither shown nor refuted, not a pass. SKIPPED: not judged here, or accepted.
+        NOTED: worth saying, but does not fail. PASSED: fine.
     """
 
     PASSED = "passed"
@@ -23,8 +25,8 @@ class RowStatus(enum.Enum):
 class Severity(enum.IntEnum):
     """How bad a remark is.
 
-    NOTE: works as designed, and surprises people. WARNING: goes wrong under conditions that come up sooner or later.
-    ERROR: goes wrong as it stands.
+    NOTE: works as designed, but surprises people. WARNING: goes wrong under conditions that occur sooner or later.
+        ERROR: goes wrong as it is.
     """
 
     NOTE = 1
@@ -45,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Step:
-    """One of the events that show something, or of the steps of a run, with where it stands."""
+    """One of the events that show something, or of the steps of a run, with its place."""
 
     text: str
     place: Place
@@ -53,15 +55,15 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """Something to look at, at its place.
+    """Something to look at, with its place.
 
     Attributes:
-        severity: how bad it is; None where nobody knows.
-        text: what is to be said, at length.
+        severity: how bad it is; None if this is not known.
+        text: the full text.
         place: where.
-        brief: the same where there is little room; the text if empty.
+        brief: a short text; the full text if empty.
         subject: what is concerned, such as a group or a queue.
-        identity: what tells it from other remarks of its row and subject, in this run and in later ones.
+        identity: what distinguishes it from other remarks of its row and subject, in this run and in later ones.
         steps: the events or steps that show it, in order.
     """
 
@@ -76,22 +78,22 @@ class Remark:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRow:
-    """The answer to one thing that was asked.
+    """The answer about one thing that was judged.
 
     Attributes:
-        id: what was asked: a property, a claim, a check, a mutant.
+        id: what was judged: a property, a claim, a check, a mutant.
         suite: what it belongs to: a machine, a monitor, a file and group.
-        configuration: under which constants, if there are several rows of one id.
+        configuration: the constants, if there are several rows with one id.
         statement: what should be, in a sentence.
-        rules: rules of RocketMQ that it rests on.
-        tags: what it is about, for services that filter.
+        rules: rules of RocketMQ on which it rests.
+        tags: its topics, for services that filter.
         status: what the answer means.
-        message: why, in one line; empty for what passed.
+        message: why, in one line; empty if it passed.
         text: why, at length: reasons, events, the story of a run.
         seconds: how long it took.
-        place: where it stands in the user's file, if it does.
-        remarks: what must be looked at, each at its place.
-        accepted: why the users live with it.
+        place: its place in the user's file, if it has one.
+        remarks: what must be looked at, each with its place.
+        accepted: why the users accept it.
     """
 
     id: str

@@ -18,10 +18,10 @@ Object = dict[str, Any]
 
 
 def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
-    """A log of one run: a rule for each id about which there is a remark, and a result for each remark.
+    """A log of one run: a rule for each id with a remark, and a result for each remark.
 
-    What is fine is left out: nobody has to act on it. A row that is unknown is a notification of the run besides its
-    remarks, so that it is not taken for a pass; an accepted one is suppressed.
+    Rows that are fine are left out: nobody has to act on them. An unknown row is, besides its remarks, a notification
+    of the run, so that it does not look like a pass; an accepted one is suppressed.
     """
     shown = [row for row in rows if row.remarks]
     rules: dict[str, ReportRow] = {}
@@ -56,7 +56,7 @@ def as_sarif(rows: Sequence[ReportRow], files: Sequence[str]) -> str:
 
 
 def _rule(row: ReportRow, rows: Sequence[ReportRow]) -> Object:
-    """What was asked; its usual level is the worst of what was found, an error if that is open."""
+    """The rule for a row; its usual level is the worst of what was found, or an error if that is open."""
     found = [remark.severity for other in rows if other.id == row.id for remark in other.remarks]
     worst = max(filter(None, found), default=Severity.ERROR)
     return {

@@ -18,7 +18,7 @@ from .row import Place, Remark, ReportRow, RowStatus, Severity, Step
 from .trace_report import counts_of
 
 LOCATED = 200
-"""Findings of a claim that JSON and SARIF hold, besides those that are told as stories."""
+"""Number of findings of a claim in JSON and SARIF, besides those with stories."""
 
 _STATUSES = {
     Verdict.VIOLATED: RowStatus.FAILED,
@@ -78,8 +78,8 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
 def report_rows(result: CheckResult, told: Sequence[Story]) -> list[ReportRow]:
     """A row for each claim, with a remark for each of its stories, at the source line of its finding.
 
-    A claim that is violated or unknown has a remark of its own where no story shows it. What holds or cannot be
-    observed has none: nobody has to act on it.
+    A claim that is violated or unknown has a remark of its own if no story shows it. Claims that hold or cannot be
+    observed have none: nobody has to act on them.
     """
     rows = []
     for answer in result.verdicts:
@@ -104,7 +104,7 @@ def report_rows(result: CheckResult, told: Sequence[Story]) -> list[ReportRow]:
 
 
 def _remarks(answer: ClaimVerdict, own: Sequence[Story], file: str) -> Iterator[Remark]:
-    """What is to be said of a claim; services want a place, and it is that of the trace where no event has one."""
+    """The remarks about a claim; services require a place, which is that of the trace if no event has one."""
     statement, violated = answer.claim.statement, answer.verdict is Verdict.VIOLATED
     total = answer.violated + answer.doubtful
     for story in own:
@@ -120,7 +120,7 @@ def _remarks(answer: ClaimVerdict, own: Sequence[Story], file: str) -> Iterator[
             identity=f"{story.title} {story.row.get('time', '')} {story.row.get('origin', '')}",
             steps=tuple(Step(sentence.text, _place(sentence)) for sentence in story.sentences),
         )
-    # Stories in doubt do not stand for a violation without.
+    # Stories in doubt do not represent a violation without doubt.
     if not (any(story.certainty == CERTAIN for story in own) if violated else own):
         yield Remark(
             severity=Severity.ERROR if violated else None,

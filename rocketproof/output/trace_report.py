@@ -1,4 +1,4 @@
-"""What ``rocketproof check`` shows on the terminal: the table and the stories of what is wrong."""
+"""The output of ``rocketproof check`` on the terminal: the table, and the stories of what is wrong."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ..traces.explain.story import CERTAIN, Sentence, Story
 from .console import PROBLEMS_SHOWN, VERDICT_STYLES, SafeConsole, print_columns
 
 NAMES_SHOWN = 4
-"""Claims of one verdict that the terminal names in one line."""
+"""Maximum number of claims with one verdict that the terminal names in one line."""
 
 QUEUES_SHOWN = 3
-"""Queues with most findings of a claim that the terminal names."""
+"""Maximum number of queues, those with most findings of a claim, that the terminal names."""
 
 
 def print_result(
@@ -31,10 +31,10 @@ def print_result(
 ) -> None:
     """What was read, the verdicts, worst first, what became of messages, and the stories of violations.
 
-    Violated claims and findings in doubt have a line each. What else there is goes together: doubts of one reason, what
-    was not observable, and what holds, unless claims are named or a line for each is asked for.
+    Violated claims and findings in doubt have a line each. The rest is grouped: doubts with one reason, what was not
+    observable, and what holds, unless claims are named or a line for each is requested.
 
-    Of ``claims``, by id, only these are shown.
+    With ``claims`` (ids), only these are shown.
     """
     answers = _answers(result, claims)
     console.say(_source(result), "bold")
@@ -99,12 +99,12 @@ def _print_table(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
 
 
 def _has_findings(answer: ClaimVerdict) -> bool:
-    """Whether something violates a claim, or may; without the events that it needs, nothing that seems to does."""
+    """Whether something violates a claim, or may; without the events that it needs, no apparent violation counts."""
     return answer.verdict is Verdict.VIOLATED or (answer.verdict is Verdict.UNKNOWN and bool(answer.doubtful))
 
 
 def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None:
-    """One line for all claims of one verdict; of those that are unknown, one for each reason."""
+    """One line for all claims with one verdict; for unknown ones, one for each reason."""
     for verdict in (Verdict.UNKNOWN, Verdict.HOLDS, Verdict.NOT_OBSERVABLE):
         reasons: dict[str, list[ClaimVerdict]] = {}
         for answer in answers:
@@ -155,7 +155,7 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
 
 
 def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> None:
-    """Why messages came again: one line for each cause, with how many windows of clients that comes from."""
+    """Why messages came again: one line for each cause, with the number of clients' windows from which they come."""
     if not found:
         return
     console.say(f"delivered again: {sum(each.count for each in found):,}")
@@ -166,7 +166,7 @@ def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> Non
 
 
 def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
-    """Where and when the findings of a claim were: how many queues, and the first and the last time."""
+    """Where and when the findings of a claim were: number of queues, and the first and the last time."""
     rows = result.violations[result.violations["claim"] == CODE[answer.claim.id]]
     slots, findings = np.unique(rows["slot"][rows["slot"] >= 0], return_counts=True)
     when = f"from {utc(int(rows['time'].min()))} to {utc(int(rows['time'].max()))}"
@@ -178,7 +178,7 @@ def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
 
 
 def place_of(sentence: Sentence, files: Sequence[str]) -> str:
-    """Where an event stands; its file goes without saying if there is one only, and so does the folder of all."""
+    """The place of an event, without its file if there is only one, and without the folder that contains all files."""
     place = sentence.place
     if list(files) == [place.file] and place.number:
         return f"{place.unit} {place.number}"
@@ -186,7 +186,7 @@ def place_of(sentence: Sentence, files: Sequence[str]) -> str:
 
 
 def folder_of(files: Sequence[str]) -> str:
-    """The folder that has all files of a trace; empty if there is none, or one file only."""
+    """The folder that contains all files of a trace; empty if there is none, or only one file."""
     try:
         return os.path.commonpath([os.path.dirname(file) for file in files]) if len(files) > 1 else ""
     except ValueError:  # absolute and relative ones

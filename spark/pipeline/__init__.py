@@ -1,10 +1,10 @@
-"""The pipeline: recordings are ingested into a trace table, the table is mined, and reports tell what was found.
+"""The pipeline: recordings are ingested into a trace table, the table is mined, and reports present the findings.
 
-Reading order: ``table`` (folders, and how a part of the table is published), ``manifest`` (what a batch says of
-itself), ``ingest`` (with ``seen``, ``pieces``, ``batch_tables``), ``recording`` (a cluster of the table as a trace),
-``latest`` (the time that it has reached), ``carried`` (from run to run), ``mining``, ``answers`` (from a run back to
-the answer of a check), ``catalog``, ``copying`` (into tables of a catalog), ``restoring`` (from them). As a stream:
-``alerts`` (what is to be told of a run, with ``late``), ``arriving`` (from where), ``watching``.
+Reading order: ``table`` (folders, and how a part of the table is published), ``manifest`` (the description of a batch),
+``ingest`` (with ``seen``, ``pieces``, ``batch_tables``), ``recording`` (a cluster of the table as a trace), ``latest``
+(the time that it has reached), ``carried`` (state from run to run), ``mining``, ``answers`` (from a run back to the
+answer of a check), ``catalog``, ``copying`` (into tables of a catalog), ``restoring`` (from them). As a stream:
+``alerts`` (what to report about a run, with ``late``), ``arriving`` (sources), ``watching``.
 """
 
 from __future__ import annotations

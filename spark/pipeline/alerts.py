@@ -1,10 +1,10 @@
-"""Alerts: what a run has found that was not told before, and what was told and is otherwise now.
+"""Alerts: findings of a run that were not reported before, and reported findings that have changed.
 
-What is told follows from what is published alone: the run, and what was told last of the same cluster. So whoever was
-killed tells after a restart what is left to tell, and nothing twice. A finding is known by what it is about, where and
-when (:data:`IDENTITY`), and held back until the *watermark* has passed it: the time of the latest event
-(:mod:`.latest`), less how late events may come. Events that come later still are counted and located, and mined like
-all others; what they change of what was told is told.
+Alerts follow only from what is published: the run, and what was last reported for the same cluster. A process that was
+killed therefore reports the rest after a restart, and nothing twice. A finding is identified by what it is about, where
+and when (:data:`IDENTITY`), and held back until the *watermark* has passed it: the time of the latest event
+(:mod:`.latest`), less the allowed lateness. Events that come even later are counted and located, and mined like all
+others; if they change something that was reported, this is reported too.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from .recording import live_of
 from .table import RUN, Table, folder_of, read_piece, table_of, texts
 
 ALERTS = "alerts"
-"""What alerts are published as, see :class:`.table.Table`."""
+"""The name under which alerts are published, see :class:`.table.Table`."""
 
 KEPT = "_standing"
-"""The folder of what is kept of the findings that there were last, rows of STANDS."""
+"""The folder of the findings that existed last, rows of STANDS."""
 
 IDENTITY = ("claim", "group", "topic", "broker", "queue", "client", "origin", "offset", "since", "time", "actor",
             "other")  # fmt: skip
-"""The columns of a finding by which it is the same one in another run."""
+"""The columns that identify a finding across runs."""
 
 IDENTITY_OF_LONG = tuple(name for name in IDENTITY if name != "time")
-"""The same of what went on when a recording ended: its time is the end so far."""
+"""The same for a finding that was still going on when the recording ended: its time is only the end so far."""
 
 _OF_FINDINGS = [one for one in FINDINGS if one.name not in ("note", "cause")]
 
@@ -62,11 +62,11 @@ STANDS = pa.schema(
     [
         pa.field("id", pa.string()),
         pa.field("told", pa.bool_()),
-        pa.field("seen", pa.int64()),  # its time when it was seen first, ms: of what goes on the time goes on
+        pa.field("seen", pa.int64()),  # when it was first seen, ms: if it goes on, its time advances
         *_OF_FINDINGS,
     ]
 )
-"""Columns of what is kept of the findings that there were last."""
+"""Columns of the stored findings that existed last."""
 
 _STATEMENTS = {claim.id: claim.statement for claim in CLAIMS}
 _APART = "\x1f"
@@ -74,12 +74,12 @@ _TIME = FINDINGS.field("time").type
 
 
 class Change(enum.StrEnum):
-    """What an alert says of a finding, or of events."""
+    """What an alert says about a finding, or about events."""
 
-    RAISED = "raised"  # it was not told before
+    RAISED = "raised"  # it was not reported before
     CONFIRMED = "confirmed"  # it was in doubt, and is a violation now
     DOUBTED = "doubted"  # it was a violation, and is in doubt now
-    WITHDRAWN = "withdrawn"  # it was told, and is not found any more
+    WITHDRAWN = "withdrawn"  # it was reported, and is no longer found
     LATE = "late"  # events came after the watermark had passed them
 
 
@@ -88,10 +88,10 @@ class Told:
     """What was published about a run.
 
     Attributes:
-        name: under which it was published; empty if nothing was left to tell.
+        name: the name under which it was published; empty if there was nothing to report.
         alerts: rows of ALERT.
-        watermark: ms; up to there findings are told.
-        later: new recordings with events that are dated after they were ingested, each with the latest time, ms.
+        watermark: ms; findings up to it are reported.
+        later: new recordings with events dated after their ingestion, each with the latest time, ms.
     """
 
     name: str
@@ -103,10 +103,10 @@ class Told:
 def publish_alerts(
     table: Table, cluster: str, run: str, *, lateness: int, doubtful: bool, mark: Mapping[str, Any]
 ) -> Told:
-    """Publish what a run has to tell of a cluster.
+    """Publish what a run has to report about a cluster.
 
-    ``lateness``: events may come so much later than others, ms; ``doubtful``: tell findings that are in doubt, too;
-    ``mark`` is what the manifest says besides.
+    ``lateness``: how much later than others events may come, ms; ``doubtful``: also report findings in doubt; ``mark``
+    is further content of the manifest.
 
     Raises:
         TraceError: the run has nothing about the cluster, or the table cannot be read or written.
@@ -148,7 +148,7 @@ def publish_alerts(
 
 
 def told_of(table: Table, cluster: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """What was published about a cluster, the latest first, each with what it says of itself."""
+    """What was published about a cluster, the latest first, each with its manifest."""
     return ((path, said) for path, said in table.latest(ALERTS) if said["cluster"] == cluster)
 
 
@@ -160,17 +160,17 @@ def alerts_in(folder: Path) -> list[dict[str, Any]]:
 def changed(
     known_before: pa.Table, found: pa.Table, *, cluster: str, watermark: int, doubtful: bool
 ) -> tuple[list[tuple[Change, str, pa.Table]], pa.Table]:
-    """What is to be told of findings, and what stands then.
+    """What is to be reported about findings, and the state afterwards.
 
     Args:
-        known_before: what stood so far, rows of STANDS.
-        found: the table of findings, as it is now.
-        cluster: of RocketMQ.
-        watermark: ms; what was seen first at later times is held back.
-        doubtful: tell those in doubt, too.
+        known_before: the state so far, rows of STANDS.
+        found: the present table of findings.
+        cluster: name of the cluster.
+        watermark: ms; findings first seen at later times are held back.
+        doubtful: also report findings in doubt.
 
     Returns:
-        Changes, each with why and the findings that it is said of; and what stands, as it is given here next time.
+        Changes, each with its reason and the findings concerned; and the state to pass in next time.
     """
     of_claims = pc.and_(pc.is_valid(found["claim"]), pc.is_null(found["note"]))
     explained = found.filter(pc.and_(of_claims, pc.is_valid(found["cause"])))
@@ -212,7 +212,9 @@ def changed(
 
 
 def _positions(now: pa.Table, known_before: pa.Table) -> Any:
-    """Where each finding stood before, -1 if it did not; what goes on is known by where and when it began."""
+    """The previous position of each finding, -1 if there was none; one that goes on is identified by place and
+    beginning.
+    """
     before = pc.fill_null(pc.index_in(_keys(now), _keys(known_before).combine_chunks()), -1).to_numpy().astype(np.int64)
     left_now = np.flatnonzero(before < 0)
     left = np.setdiff1d(np.arange(len(known_before)), before)
@@ -228,7 +230,7 @@ def _positions(now: pa.Table, known_before: pa.Table) -> Any:
 
 
 def as_json(alert: Mapping[str, Any]) -> dict[str, Any]:
-    """An alert as a JSON object: times as ISO 8601, and nothing that it does not have."""
+    """An alert as a JSON object: times as ISO 8601, without fields that it does not have."""
     return {
         name: value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if isinstance(value, datetime)
@@ -239,19 +241,19 @@ def as_json(alert: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_table(alerts: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Alerts as sinks take them, Kafka too: ``key`` is the id, ``value`` the alert as JSON."""
+    """Alerts in the form that sinks accept, including Kafka: ``key`` is the id, ``value`` the alert as JSON."""
     rows = [(alert["id"], json.dumps(as_json(alert))) for alert in alerts]
     return table_of(rows, pa.schema([("key", pa.string()), ("value", pa.string())]))
 
 
 def _keys(found: pa.Table, by: Sequence[str] = IDENTITY) -> Any:
-    """A text for each finding that is the same in each run."""
+    """A text for each finding that is the same in every run."""
     columns = [found[name].cast(pa.int64()) if found[name].type == _TIME else found[name] for name in by]
     return pc.binary_join_element_wise(*(pc.fill_null(column.cast(pa.string()), "") for column in columns), _APART)
 
 
 def _once(found: pa.Table) -> pa.Table:
-    """One of several findings that are known by the same: a violation rather than one in doubt."""
+    """One of several findings with the same identity: a violation rather than one in doubt."""
     found = found.take(np.argsort(pc.is_valid(found["doubt"]).to_numpy(), kind="stable"))
     codes = _keys(found).combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
     return found.take(np.sort(np.unique(codes, return_index=True)[1]))

@@ -1,4 +1,4 @@
-"""Answers: from the tables of a run back to the answer of a check, so that whatever reports one reports the other."""
+"""Answers: from the tables of a run back to the answer of a check, so that every report works for both."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .table import MANIFEST, RUN, Table, folder_of, read_piece
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """The answer of a run about a cluster, as far as it is told without the events.
+    """The answer of a run about a cluster, without the parts that need the events.
 
     Attributes:
         run: name of the run.
-        cluster: of RocketMQ.
+        cluster: name of the cluster.
         verdicts: one for each claim, in their order, before the model was asked.
-        events: how many there were.
+        events: number of events.
     """
 
     run: str
@@ -51,7 +51,7 @@ class Answered:
     days: tuple[str, str]
 
     def violations(self) -> Counter[tuple[str, str, str]]:
-        """How many violations there are of each group, day and claim, from the table of findings."""
+        """Number of violations for each group, day and claim, from the table of findings."""
         path = self.folder.parents[1] / "findings" / self.folder.name / "findings.parquet"
         found = read_piece(path, columns=["group", "time", "claim", "note", "cause", "doubt"])
         sure = pc.and_(pc.is_valid(found["claim"]), pc.is_null(found["note"]))
@@ -63,7 +63,7 @@ class Answered:
         return Counter(zip(groups, days, kept["claim"].to_pylist(), strict=True))
 
     def result(self) -> tuple[Recorded, CheckResult]:
-        """The recording and the whole answer about it. Goes through the events once, for what the context tells.
+        """The recording and the whole answer about it. Reads the events once, for the context.
 
         Raises:
             TraceError: the events, or the answer, cannot be read.
@@ -106,7 +106,7 @@ class Answered:
 def answers_of(table: Table, *, run: str = "", cluster: str = "") -> list[Answered]:
     """The answers of a run, by cluster.
 
-    Without the name of a ``run`` the last one is meant, without a ``cluster`` all.
+    Without the name of a ``run`` the last one is used, without a ``cluster`` all of them.
 
     Raises:
         TraceError: there is no such run or cluster, or it cannot be read.

@@ -1,4 +1,4 @@
-"""What arrives: files in folders, or lines from any source that Spark streams, such as Kafka."""
+"""Arriving data: files in folders, or lines from any source that Spark can stream, such as Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ARRIVED = "_arrived"
-"""The folder of the table in which lines become files before they are ingested; it is empty again afterwards."""
+"""The folder of the table in which lines become files before they are ingested; it is emptied afterwards."""
 
 _ALWAYS = "36500d"
 _FILES = "path string, modificationTime timestamp, length long, content binary"
@@ -26,14 +26,14 @@ _OFFSETS = ("topic", "partition", "offset")
 
 
 class Arriving(Protocol):
-    """A source of recordings that goes on."""
+    """A source of recordings that continues to grow."""
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The streaming frame whose batches say that something has arrived."""
+        """The streaming frame whose batches signal that something has arrived."""
         ...
 
     def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Any:
-        """A context with the paths that are to be ingested for a batch; the same batch gives the same again."""
+        """A context with the paths to be ingested for a batch; the same batch always gives the same paths."""
         ...
 
 
@@ -42,13 +42,13 @@ class Folders:
     """Folders into which recordings are moved when they are complete, by their paths or addresses.
 
     Attributes:
-        paths: of the folders; what is below them counts too.
+        paths: paths of the folders, including subfolders.
     """
 
     paths: Sequence[str]
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The names of files, as they come; their content is not read by it.
+        """The names of files as they arrive; this does not read their content.
 
         Raises:
             TraceError: there is no such folder.
@@ -57,7 +57,7 @@ class Folders:
             if not is_address(path) and not local_path(path).is_dir():
                 raise TraceError(f"{path}: there is no such folder; name folders into which recordings come.")
         streams = [
-            # However old a file is, it counts: Spark would pass over those a week older than the latest one.
+            # Every file counts, however old: Spark would otherwise skip those a week older than the latest one.
             spark.readStream.format("binaryFile")
             .schema(_FILES)
             .options(recursiveFileLookup="true", maxFileAge=_ALWAYS)
@@ -72,20 +72,20 @@ class Folders:
 
     @contextmanager
     def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Iterator[Sequence[str]]:
-        """All the folders: what is known adds nothing, and what is read together with new files is at hand."""
+        """All folders: known files add nothing, and files that are read together with new ones are available."""
         yield self.paths
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Events as lines of JSON, from any source that Spark streams: its column ``value`` has a line in each row.
+    """Events as lines of JSON, from any source that Spark can stream: its column ``value`` has a line in each row.
 
     Lines of Kafka are kept in the order of their partition, those of other sources as they come.
 
     Attributes:
-        format: of the source, such as ``kafka``.
-        options: of the source.
-        header: the first line of a trace, which says what is recorded; empty for none.
+        format: format of the source, such as ``kafka``.
+        options: options of the source.
+        header: the first line of a trace, which states what is recorded; empty for none.
     """
 
     format: str
@@ -93,16 +93,16 @@ class Lines:
     header: str = ""
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The lines with where they stood."""
+        """The lines with their positions in the source."""
         read = spark.readStream.format(self.format).options(**self.options).load()
         positions = _OFFSETS if set(_OFFSETS) <= set(read.columns) else ()
         return read.selectExpr(*positions, "CAST(value AS STRING) AS value")
 
     @contextmanager
     def files(self, batch: DataFrame, number: int, table: Table, cluster: str) -> Iterator[Sequence[str]]:
-        """A file for each partition of Kafka, or for the batch; named by where it begins, as it is cited."""
+        """A file for each partition of Kafka, or for the batch; named by its first position, for references."""
         folder = table.folder / ARRIVED / folder_of(cluster)
-        shutil.rmtree(folder, ignore_errors=True)  # what a killed process has left
+        shutil.rmtree(folder, ignore_errors=True)  # left by a killed process
         try:
             try:
                 yield self._written(batch, number, folder)

@@ -32,11 +32,11 @@ SKIPPED = pa.schema(
         pa.field("count", pa.int64()),
     ]
 )
-"""Columns of the table ``skipped``: what could not be used, or was passed over, and where."""
+"""Columns of the table ``skipped``: what could not be used, or was skipped, and where."""
 
 
 def write_tables(folder: Path, batch: Batch) -> None:
-    """Write them into the folder of a batch."""
+    """Write these tables into the folder of a batch."""
     ingested = [
         (batch.cluster, source.id, file.path, file.content, file.size, source.rows, source.problems.count,
          list(source.replaces))

@@ -1,8 +1,8 @@
-"""What is carried from run to run: a new hour is mined from where the run before it was.
+"""State that is carried from run to run: a new hour is mined from where the previous run ended.
 
-A run keeps for each cluster what is known of all events before a moment, shortly before its end. The next run goes on
-from there. Events that come later than that are mined from the last moment before them; states of the last few runs are
-kept for that, older ones are taken away.
+A run stores, for each cluster, the state after all events before a moment shortly before its end. The next run
+continues from there. If events arrive with earlier times, mining starts from the last stored state before them; the
+states of the last few runs are kept for this, older ones are deleted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .recording import Recorded
 from .table import RUN, Table, failed, folder_of
 
 CARRIED = "_carried"
-"""The folder of a run in which the states are."""
+"""The folder of a run that contains the states."""
 
 LATENESS = 600_000
-"""Events may come so much later than others without anything being mined again, ms."""
+"""How much later than others events may come without anything being mined again, ms."""
 
 STATES = 6
-"""So many states of a cluster are kept, the latest ones."""
+"""Maximum number of states of a cluster that are kept, the latest ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Since:
 
     Attributes:
         time: ms; None: from its beginning.
-        why: why nothing was carried; empty where something was, or nothing was there.
+        why: why no state was used; empty if one was, or if there was none.
     """
 
     time: int | None = None
@@ -44,7 +44,7 @@ class Since:
 
 
 def states_of(table: Table, cluster: str, days: tuple[str, str]) -> Iterator[Path]:
-    """The states of a cluster that runs about these days have kept, the latest first."""
+    """The states of a cluster stored by runs about these days, the latest first."""
     for path, said in reversed(table.published(RUN)):
         state = path / CARRIED / folder_of(cluster)
         if said["days"] == list(days) and state.is_dir():
@@ -52,7 +52,7 @@ def states_of(table: Table, cluster: str, days: tuple[str, str]) -> Iterator[Pat
 
 
 def fitting(table: Table, cluster: str, trace: Recorded, days: tuple[str, str]) -> tuple[Carried | None, str]:
-    """The latest state before all that came since; None and why where none fits."""
+    """The latest state before everything that arrived since; None, and why, if none fits."""
     begins, why = trace.begins(), ""
     for path in states_of(table, cluster, days):
         try:
@@ -71,10 +71,10 @@ def fitting(table: Table, cluster: str, trace: Recorded, days: tuple[str, str]) 
 
 
 def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, lateness: int, folder: Path) -> CheckResult:
-    """Check a cluster from where a state is, and keep a later one.
+    """Check a cluster from a state on, and store a later one.
 
-    Without a state ``before`` it is from the beginning; the new one is ``lateness`` ms before the latest event, see
-    :func:`.latest.latest_of`.
+    Without a state ``before``, the check starts at the beginning; the new state is ``lateness`` ms before the latest
+    event, see :func:`.latest.latest_of`.
 
     Raises:
         StartOverError: the state does not fit.
@@ -96,7 +96,7 @@ def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, late
 
 
 def forget(table: Table, cluster: str) -> None:
-    """Take away the states of a cluster but the latest ones."""
+    """Delete the states of a cluster except the latest ones."""
     kept = [path / CARRIED / folder_of(cluster) for path in reversed(table.folders(RUN))]
     for state in [path for path in kept if path.is_dir()][STATES:]:
         shutil.rmtree(state, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""A catalog of Spark: its tables take parts, in Iceberg, Delta, or as the files that Spark itself knows.
+"""A catalog of Spark: its tables receive parts, in Iceberg, Delta, or as plain files managed by Spark.
 
-A commit replaces all rows of the parts that it brings. Formats with commits do so at once. Of tables that are nothing
-but files in folders, such as those of the catalog that Spark has itself, partitions are replaced one after the other:
-whoever reads meanwhile may see some of each, and whoever was killed does all of them again.
+A commit replaces all rows of the parts that it brings. Formats with transactions do this atomically. For tables that
+are only files in folders, such as those of Spark's own catalog, partitions are replaced one after the other: concurrent
+readers may see some of each, and after a kill all of them are replaced again.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 COPIED, PART, TRACE, DAY, PIECE_OF = "copied", "part", "trace", "day", "piece"
 
 BATCHES, RUNS = "batches", "runs"
-"""Tables of files: all that is in a batch besides its trace; all that is in the last run besides what it carries on."""
+"""Tables of files: everything in a batch besides its trace; everything in the last run besides carried state."""
 
 _FILES = frozenset({"parquet", "orc", "avro", "json", "csv", "hive"})
-"""Providers whose tables are nothing but files, and take no commit that overwrites by a condition."""
+"""Providers whose tables are plain files, without commits that overwrite by a condition."""
 
 _NOTE = "table string, part string, key string, version int"
 _KEPT = pa.schema([("path", pa.string()), ("content", pa.binary()), (PART, pa.string())])
@@ -40,12 +40,13 @@ _KEPT = pa.schema([("path", pa.string()), ("content", pa.binary()), (PART, pa.st
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What a batch, a run or alerts have for a table.
+    """The content of a batch, a run or alerts for a table.
 
     Attributes:
-        name: of the batch, run or alerts.
-        key: of what counts of it now: recordings that were replaced do not.
-        files: of Parquet, each with the cluster, and the day where rows of a file are of one; of a table of files any.
+        name: name of the batch, run or alerts.
+        key: identifies the part of it that counts now: replaced recordings do not.
+        files: Parquet files, each with its cluster, and its day if all rows of a file are of one; for a table of files,
+            any files.
     """
 
     name: str
@@ -54,20 +55,20 @@ class Part:
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
+        """Number of bytes of its files."""
         return sum(path.stat().st_size for _, _, path in self.files)
 
 
 class SparkCatalog:
-    """Tables of a catalog that Spark is set up for, by its own way of writing to any of them.
+    """Tables of a catalog for which Spark is configured, written through Spark's generic interface.
 
     Args:
-        spark: knows the catalog.
-        schema: name of the schema, such as ``lake.rocketmq``; it is made when it is written to first.
-        format: of new tables, such as ``iceberg``; empty: what the catalog takes.
+        spark: the session that knows the catalog.
+        schema: name of the schema, such as ``lake.rocketmq``; it is created at the first write.
+        format: format of new tables, such as ``iceberg``; empty: the catalog's default.
 
     Raises:
-        TraceError: that is no name.
+        TraceError: the name is invalid.
     """
 
     def __init__(self, spark: SparkSession, schema: str, *, format: str = "") -> None:
@@ -94,7 +95,7 @@ class SparkCatalog:
         return {row["part"]: row["key"] for row in rows}
 
     def rows(self, name: str) -> DataFrame:
-        """All rows of a table that is there."""
+        """All rows of an existing table."""
         return self._spark.table(self._name(name))
 
     def put(self, name: str, parts: Sequence[Part], *, alone: bool) -> None:
@@ -116,14 +117,15 @@ class SparkCatalog:
     def _write(
         self, name: str, rows: DataFrame | None, by: Sequence[str], column: str, values: Sequence[str] | None
     ) -> None:
-        """Replace the rows of a table in which a column is one of some values, or all rows; make it if it is missing.
+        """Replace the rows of a table in which a column has one of some values, or all rows; create it if it is
+        missing.
 
         Args:
-            name: of the table.
-            rows: what is there afterwards; None: nothing.
-            by: columns by which it is partitioned, ``column`` among them.
-            column: that tells which rows go.
-            values: of it; None: all.
+            name: name of the table.
+            rows: the new rows; None: none.
+            by: columns by which it is partitioned, including ``column``.
+            column: the column that selects the rows to replace.
+            values: its values; None: all.
         """
         from pyspark.sql import functions
 
@@ -154,7 +156,9 @@ class SparkCatalog:
     def _replace_partitions(
         self, whole: str, rows: DataFrame | None, by: Sequence[str], column: str, values: Sequence[str] | None
     ) -> None:
-        """Replace the partitions of some values of a column, or all; those that rows have no more go last."""
+        """Replace the partitions for some values of a column, or all; partitions that have no rows any more are removed
+        last.
+        """
         written = set[tuple[str, ...]]()
         if rows is not None:
             written = {tuple(map(str, row)) for row in rows.select(*by).distinct().collect()}
@@ -172,7 +176,7 @@ class SparkCatalog:
 
 
 def frame_of(spark: SparkSession, name: str, parts: Sequence[Part]) -> DataFrame | None:
-    """The rows of parts of a table, with the columns that tell of the part; None if no part has files."""
+    """The rows of parts of a table, with the columns that identify the part; None if no part has files."""
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -200,7 +204,7 @@ def frame_of(spark: SparkSession, name: str, parts: Sequence[Part]) -> DataFrame
 
 
 def piece_of(path: str) -> str:
-    """What the column ``piece`` has of the path of a piece within its batch: Spark tells paths as addresses."""
+    """The value of column ``piece`` for the path of a piece within its batch: Spark reports paths as addresses."""
     return path.replace("%", "%25")
 
 
@@ -209,5 +213,5 @@ def _quoted(text: str) -> str:
 
 
 def adaptive(spark: SparkSession) -> AbstractContextManager[None]:
-    """Let Spark choose how many tasks write, as it does unless the kit's own jobs are asked for."""
+    """Let Spark choose how many tasks write, as it does by default, but not for the kit's own jobs."""
     return setting(spark, "spark.sql.adaptive.enabled", "true")

@@ -1,12 +1,13 @@
-"""Copying: what a trace table has published goes into tables of a catalog of Spark, in Iceberg or another format.
+"""Copying: what a trace table has published is copied into tables of a catalog of Spark, in Iceberg or another
+format.
 
-The folder stays what ingesting and mining work on. Each batch, run or alerts that is published there is a *part*: the
-rows of a table of the catalog with the same ``part``. A commit replaces all rows of the parts that it brings, so a part
-that is copied twice is there once. What was copied is noted after that, in the table ``copied``: whoever was killed
-between the two copies the same part again.
+Ingesting and mining continue to work on the folder. Each batch, run or set of alerts that is published there is a
+*part*: the rows of a table of the catalog with the same ``part``. A commit replaces all rows of the parts that it
+brings, so a part that is copied twice exists once. Copied parts are noted afterwards, in the table ``copied``: if a
+process is killed between the two, the same part is copied again.
 
-What a batch or a run says of itself goes along, as files, and each row of the trace tells its piece: so ``restoring``
-makes the folder again.
+The manifest of a batch or a run is copied along, as files, and each row of the trace names its piece, so that
+``restoring`` can make the folder again.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ from .table import BATCH, MANIFEST, RUN, Table, by_size, cluster_of, digest_of
 COPY = "copy"
 
 MOST_PARTS = 100
-"""Parts of a commit, unless rows move between them: Spark plans each for itself."""
+"""Maximum number of parts in a commit, unless rows move between them: Spark plans each separately."""
 
 MOST_KEPT = 256 << 20
-"""Bytes of files that are committed together as they are: they go through the driver's memory."""
+"""Maximum number of bytes of files that are committed together unchanged: they go through the driver's memory."""
 
 OF_RUN = (*TABLES, "statuses", "clocks")
 """Tables of a run."""
 
 
 class Catalog(Protocol):
-    """Tables that take parts."""
+    """Tables that receive parts."""
 
     def noted(self, name: str) -> Mapping[str, str]:
-        """The parts that a table has, each with its key; none where there is no such table."""
+        """The parts that a table has, each with its key; empty if there is no such table."""
         ...
 
     def put(self, name: str, parts: Sequence[Part], *, alone: bool) -> None:
-        """Replace the rows of parts in one commit; ``alone``: take away all others, too."""
+        """Replace the rows of parts in one commit; ``alone``: also remove all others."""
         ...
 
     def note(self, name: str, parts: Mapping[str, str]) -> None:
-        """Note which parts a table has, each with its key."""
+        """Record which parts a table has, each with its key."""
         ...
 
 
@@ -56,15 +57,15 @@ def copy_table(table: Table, catalog: Catalog, *, commit_bytes: int = BATCH_BYTE
     """Copy what is published and not copied yet.
 
     Args:
-        table: what to copy: what counts of all batches, the tables of the last run, and all alerts.
-        catalog: where to.
-        commit_bytes: files of about so many bytes are committed together.
+        table: the table to copy: whatever counts of all batches, the tables of the last run, and all alerts.
+        catalog: the target.
+        commit_bytes: approximate number of bytes of files that are committed together.
 
     Returns:
         The parts that were copied, by table.
 
     Raises:
-        TraceError: the table cannot be read, the catalog cannot be written, or somebody else copies.
+        TraceError: the table cannot be read, the catalog cannot be written, or another process is copying.
     """
     table.need()
     done: dict[str, Sequence[str]] = {}
@@ -81,7 +82,7 @@ def copy_table(table: Table, catalog: Catalog, *, commit_bytes: int = BATCH_BYTE
 
 
 def wanted(table: Table) -> Mapping[str, Sequence[Part]]:
-    """The parts that each table is to have."""
+    """The parts that each table should have."""
     sources: dict[str, list[tuple[str, Any]]] = {folder.name: [] for folder in table.folders(BATCH)}
     for cluster, live in live_of(table).items():
         for source in live.sources:
@@ -118,7 +119,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _chunks(parts: Sequence[Part], known: Mapping[str, str], most: int) -> Iterator[Sequence[Part]]:
-    """What is to be copied, in commits. Where rows move from part to part, as a file has grown, it is one commit."""
+    """What is to be copied, divided into commits. If rows move from part to part, because a file has grown, there is
+    only one commit.
+    """
     new = [part for part in parts if known.get(part.name) != part.key]
     if any(part.name in known for part in new):
         yield new

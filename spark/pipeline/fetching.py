@@ -1,7 +1,8 @@
-"""Recordings in stores, such as ``s3a://``, ``hdfs://`` and ``gs://``: copied beside the table while they are ingested.
+"""Recordings in stores, such as ``s3a://``, ``hdfs://`` and ``gs://``: copied beside the table while they are
+ingested.
 
-Readers of recordings go back and forth in files, and tasks of Python have no way to the file systems of Hadoop. So the
-driver has Hadoop copy what is new into a folder of the table, which all machines see, and which is empty again later.
+Readers of recordings seek in files, and Python tasks have no access to Hadoop's file systems. The driver therefore lets
+Hadoop copy new files into a folder of the table, which all machines can reach, and which is emptied later.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FETCHED = "_fetched"
-"""The folder of copies; those who read the table pass over names that begin with ``_``."""
+"""The folder of copies; readers of the table skip names that begin with ``_``."""
 
 _AT_ONCE = 8
-"""Files that are copied at the same time."""
+"""Number of files that are copied at the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """A file of a store.
+    """A file in a store.
 
     Attributes:
-        address: of the file.
+        address: address of the file.
         size: bytes; ``changed``: when, in ns since 1970.
-        path: of its copy, by which it is known from now on.
+        path: path of its copy, which identifies it from now on.
     """
 
     address: str
@@ -50,16 +51,16 @@ class Stored:
 def fetching(
     spark: SparkSession, addresses: Sequence[str], table: Path, known: Callable[[Stored], bool]
 ) -> Iterator[tuple[list[Path], int]]:
-    """Copies of the files at addresses, while the block runs, and how many files are known already and not copied.
+    """Copies of the files at addresses, while the block runs, and how many files were already known and not copied.
 
-    Folders are searched through; settings of ``spark`` say how stores are reached; ``known``: whether a file need not
-    be copied.
+    Folders are searched recursively; settings of ``spark`` say how stores are reached; ``known``: whether a file need
+    not be copied.
 
     Raises:
         TraceError: a store cannot be reached or read, there is no such file, or it changed while it was copied.
     """
     root = table / FETCHED
-    shutil.rmtree(root, ignore_errors=True)  # what a killed process has left
+    shutil.rmtree(root, ignore_errors=True)  # left by a killed process
     try:
         with failures():
             found: dict[Path, Stored] = {}
@@ -98,7 +99,7 @@ def _listed(spark: SparkSession, address: str, root: Path) -> Iterator[Stored]:
 
 
 def _opened(spark: SparkSession, address: str) -> tuple[Any, Any]:
-    """The store of an address, and the address as its path."""
+    """The store of an address, and the address as a path in it."""
     java: Any = spark._jvm
     path = java.org.apache.hadoop.fs.Path(address)
     return path.getFileSystem(spark._jsc.hadoopConfiguration()), path
@@ -106,7 +107,7 @@ def _opened(spark: SparkSession, address: str) -> tuple[Any, Any]:
 
 @contextmanager
 def _reaching(address: str) -> Iterator[None]:
-    """Make one line of what Hadoop says of a store that it cannot read."""
+    """Turn Hadoop's error about a store that it cannot read into one line."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
     try:
@@ -120,7 +121,7 @@ def _reaching(address: str) -> Iterator[None]:
 
 
 def _place(parts: Sequence[str], root: Path) -> Path:
-    """Where the copy of a file is: names are those of the store, and nothing in them leads elsewhere."""
+    """The path for the copy of a file: names come from the store, and cannot lead elsewhere."""
     if any(part in (".", "..") or "\0" in part for part in parts):
         raise TraceError(f"{'/'.join(parts)!r}: the name of a file leads elsewhere.")
     return root.joinpath(*filter(None, parts))

@@ -35,19 +35,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BATCH_BYTES = 4 << 30
-"""Files of about so many bytes are published together: what was published stays if the rest is interrupted."""
+"""Approximate number of bytes of files that are published together: published batches stay if the rest is
+interrupted.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ingested:
-    """What has come of ingesting.
+    """The result of ingesting.
 
     Attributes:
-        batches: names of those that were published, empty if there was nothing new.
-        files: how many files were read; ``known``: how many were there already.
-        events: how many were added.
-        problems: what was wrong.
-        left_out: files that are no recordings, each with why.
+        batches: names of the published batches; empty if there was nothing new.
+        files: number of files read; ``known``: number of those that were there already.
+        events: number of events added.
+        problems: problems with the files.
+        left_out: files that are not recordings, each with the reason.
         skipped: what was neither event nor damage.
         replaced: files that had grown.
     """
@@ -72,23 +74,23 @@ def ingest(
     strict: bool = False,
     batch_bytes: int = BATCH_BYTES,
 ) -> Ingested:
-    """Add recordings to a table: files that are there already add nothing, whatever they are called now.
+    """Add recordings to a table: files that are there already add nothing, whatever their present names are.
 
-    A file that has grown since replaces what was there of it. Files that are read together, such as those of agents or
-    a log and its earlier parts, are read together again when one is new.
+    A file that has grown since replaces its earlier content. Files that are read together, such as those of agents or a
+    log and its earlier parts, are read together again if one of them is new.
 
     Args:
-        spark: whose tasks read and write; files and table must be there under the same names on all machines.
-        paths: files and folders, by their paths or as ``file:///…``, or by addresses of stores that Spark is set up
-            for.
-        table: where to.
-        cluster: a name for the cluster that was recorded; each is a recording of its own.
-        options: of importers.
+        spark: the session whose tasks read and write; files and table must have the same names on all machines.
+        paths: files and folders, by their paths or as ``file:///…``, or by addresses of stores for which Spark is
+            configured.
+        table: the target.
+        cluster: a name for the recorded cluster; each cluster is a recording of its own.
+        options: options of importers.
         strict: make the first problem an error.
-        batch_bytes: files of about so many bytes are published together.
+        batch_bytes: approximate number of bytes of files that are published together.
 
     Raises:
-        TraceError: nothing can be read, the table cannot be written, or somebody else writes to it.
+        TraceError: nothing can be read, the table cannot be written, or another process is writing to it.
     """
     if not cluster or not is_text(cluster) or len(quote(cluster, safe="")) > LONGEST:
         raise TraceError(f"a cluster is called {ascii(cluster)[:60]}; a name of 1 to {LONGEST} letters is needed.")
@@ -154,7 +156,7 @@ class _Ingesting:
         own_names = {name for source in self._trace.sources for name in _names(source)}
         others = self._trace.problems.where(lambda one: _of_files(one) and one.file not in own_names)
         kept = Counter(one.kind for one in self._trace.problems.kept)
-        for kind, count in (self._trace.problems.by_kind - kept).items():  # those without a place
+        for kind, count in (self._trace.problems.by_kind - kept).items():  # problems without a place
             others.by_kind[kind] += count
             others.count += count
         passed = [
@@ -199,12 +201,14 @@ class _Ingesting:
         return [self._found[path] for path in _paths(source) if path in self._found]
 
     def _chunks(self) -> Iterator[tuple[bool, list[tuple[int, list[File]]]]]:
-        """New sources in batches, and whether it is the last one; one batch without any if only problems are new."""
+        """New sources in batches, and whether it is the last one; one batch without sources if only problems are
+        new.
+        """
         chunks = list(by_size(self._new, lambda new: sum(f.size for f in new[1]), most=self._batch_bytes)) or [[]]
         return ((number == len(chunks), chunk) for number, chunk in enumerate(chunks, 1))
 
     def _store(self, chunk: Sequence[tuple[int, list[File]]], folder: Path) -> list[Source]:
-        """Have tasks write the pieces of some sources."""
+        """Let tasks write the pieces of some sources."""
         wanted = {number for number, _ in chunk}
         splits = [split for split in self._trace.splits() if split.file in wanted]
         work = [Work(split=split, name=f"{at:05}", folder=folder, cluster=self._cluster)
@@ -257,5 +261,5 @@ def _names(source: Opened) -> set[str]:
 
 
 def _of_files(problem: Problem) -> bool:
-    """Whether it is one of a file; where headers disagree is found anew in each reading of the table."""
+    """Whether it is a problem of a file; disagreements of headers are found anew in each reading of the table."""
     return problem.kind is not Trouble.DISAGREE

@@ -1,4 +1,4 @@
-"""Late events: those that came after the watermark had passed them, counted by file and located."""
+"""Late events: those that arrived after the watermark had passed them, counted by file and located."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .recording import Live, live_of
 from .table import Table, read_piece, table_of, texts
 
 MOST_LATE = 1_000
-"""Late events of a file that are located; further ones are counted."""
+"""Maximum number of late events of a file that are located; further ones are only counted."""
 
 LATE = pa.schema(
     [
@@ -37,10 +37,10 @@ class LateFile:
     """The late events of a recording.
 
     Attributes:
-        file: what messages call it.
-        events: how many there are.
+        file: its name in messages.
+        events: number of late events.
         begin: time of the earliest, ms.
-        located: the first ones, as they stand in the file, with the columns of LATE that tell of an event.
+        located: the first ones, in the order of the file, with the columns of LATE that describe an event.
     """
 
     file: str
@@ -56,14 +56,14 @@ class Late:
     files: Sequence[LateFile] = ()
 
     def table(self, cluster: str) -> pa.Table:
-        """Where they are, as rows of LATE."""
+        """Their places, as rows of LATE."""
         return table_of([(cluster, one.file, *row) for one in self.files for row in one.located], LATE)
 
 
 def late_of(table: Table, live: Live, *, since: str, watermark: int) -> Late:
-    """The late events of what was ingested after a batch.
+    """The late events in what was ingested after a batch.
 
-    ``since`` is the name of the batch, ``watermark`` as it was then, ms.
+    ``since`` is the name of the batch, ``watermark`` the watermark at that time, ms.
 
     Raises:
         TraceError: events cannot be read.
@@ -81,7 +81,7 @@ def late_of(table: Table, live: Live, *, since: str, watermark: int) -> Late:
 
 
 def _late_in(source: Source, folder: Path, watermark: int, known: int) -> LateFile | None:
-    """Late events of a recording; the first ones, as many as are ``known``, were there before it has grown."""
+    """Late events of a recording; the first ``known`` events were there before it has grown."""
     count, begin, first, located = 0, watermark, 0, list[tuple[Any, ...]]()
     for part in source.parts:
         late = _late_of_part([folder / piece.path for piece in part if piece.begin < watermark], watermark)

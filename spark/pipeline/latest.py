@@ -1,9 +1,9 @@
-"""The latest event of a cluster, as far as its time can be believed: nothing happens after it was ingested.
+"""The latest event of a cluster with a credible time: nothing happens after it was ingested.
 
-The time of the latest event moves the watermark, and what is carried from run to run. One process whose clock is a year
-ahead, or one time that is damaged, would move both a year ahead, and all that comes then would be late. An event cannot
-have happened after its file was written last, nor after the file was ingested: what is later is mined like all events,
-and moves nothing.
+The time of the latest event moves the watermark, and the state carried from run to run. One process whose clock is a
+year ahead, or one damaged time, would move both a year ahead, and everything that comes then would be late. An event
+cannot have happened after its file was last written, nor after the file was ingested: later events are mined like all
+others, but move nothing.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .table import read_piece
 
 
 def possible(source: Source) -> int:
-    """The latest time, ms, that an event of a recording can have."""
+    """The latest possible time, ms, of an event of a recording."""
     written = max((file.changed for file in source.files), default=sys.maxsize) // 1_000_000 + 1
     return min(written, source.at)
 
 
 def latest_of(live: Live, days: tuple[str, str] = ("", "")) -> int:
-    """The time of the latest event that is possible, ms; of the latest of all where none is.
+    """The latest possible time of an event, ms; if no time is possible, the latest of all.
 
-    Only what is of these days counts, the first and the last one; an empty one is no bound.
+    Only events of these days count, from the first to the last; an empty day is no bound.
 
     Raises:
         TraceError: events cannot be read.
@@ -44,9 +44,11 @@ def latest_of(live: Live, days: tuple[str, str] = ("", "")) -> int:
 
 
 def dated_later(live: Live, *, after: str, more: int) -> Iterator[tuple[str, int]]:
-    """Recordings of batches after one that have events which are not possible, by more than some ms; with the latest.
+    """Recordings of batches after a given one that have events beyond the possible time by more than some ms; with the
+    latest.
 
-    None where no event of the cluster is possible: then its recordings are of a time to come, such as made ones.
+    None if no event of the cluster is possible: its recordings are then dated in the future, for example because they
+    were generated.
     """
     ends = [(source, max((piece.end for piece in pieces_of(source)), default=0)) for source in live.sources]
     if all(piece.begin > possible(source) for source, _ in ends for piece in pieces_of(source)):

@@ -1,4 +1,4 @@
-"""What a batch says of itself: the recordings in it, their headers and clocks, and what was wrong with them."""
+"""The manifest of a batch: the recordings in it, their headers and clocks, and their problems."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class File:
     """A file that was ingested.
 
     Attributes:
-        path: as it was named.
-        size: bytes; ``changed``: when it was written last, ns since 1970; ``content``: SHA-256 of its bytes.
+        path: the path as it was given.
+        size: bytes; ``changed``: when it was last written, ns since 1970; ``content``: SHA-256 of its bytes.
     """
 
     path: str
@@ -36,9 +36,9 @@ class Piece:
     """A file of the table: events of one day and group.
 
     Attributes:
-        path: within the folder of the batch.
-        day: of all its events, UTC.
-        rows: how many; ``begin``: time of the earliest, ms; ``end``: of the latest.
+        path: path within the folder of the batch.
+        day: the day of all its events, UTC.
+        rows: number of events; ``begin``: time of the earliest, ms; ``end``: of the latest.
     """
 
     path: str
@@ -53,17 +53,17 @@ class Source:
     """A recording that was ingested: a file, or files that were read as one.
 
     Attributes:
-        id: of its files, by path and content.
-        file: what messages call it.
-        files: it was read from.
+        id: digest of its files, by path and content.
+        file: its name in messages.
+        files: the files from which it was read.
         joined: whether a further file of the same kind would have been read together with these.
         stated: its header.
-        parts: the pieces of each part that was read apart.
-        counted: whether ``seq`` is what its recorder counted.
+        parts: the pieces of each part that was read separately.
+        counted: whether ``seq`` comes from its recorder.
         skipped: what was neither event nor damage.
-        clocks: by which times are corrected already.
-        problems: what was wrong with it; ``holes``: what that takes away.
-        replaces: ids of recordings of which this has all, and more.
+        clocks: the clocks by which its times are already corrected.
+        problems: its problems; ``holes``: the evidence that these take away.
+        replaces: ids of recordings whose whole content, and more, is in this one.
         at: when it was ingested, ms.
     """
 
@@ -83,7 +83,7 @@ class Source:
 
     @property
     def rows(self) -> int:
-        """How many events it has."""
+        """Number of events."""
         return sum(piece.rows for part in self.parts for piece in part)
 
 
@@ -92,11 +92,12 @@ class Batch:
     """What was ingested and published together.
 
     Attributes:
-        cluster: of RocketMQ, a name that the user gives.
+        cluster: name of the cluster, given by the user.
         sources: the recordings.
-        problems: of files that are no part of a recording, and those too many to be kept; ``holes``: what that takes
-            away.
-        left_out: files that are no recordings, each with why.
+        problems: problems of files that are no part of a recording, and those too many to be kept; ``holes``: the
+            evidence
+            that these take away.
+        left_out: files that are not recordings, each with the reason.
         passed: those files.
     """
 
@@ -121,7 +122,7 @@ def batch_as_json(batch: Batch) -> dict[str, Any]:
 
 
 def batch_of(said: Mapping[str, Any]) -> Batch:
-    """The batch of :func:`batch_as_json`."""
+    """The batch, from the result of :func:`batch_as_json`."""
     return Batch(
         cluster=said["cluster"],
         sources=[_source_of(source) for source in said["sources"]],
@@ -148,14 +149,14 @@ def _source_as_json(source: Source) -> dict[str, Any]:
 
 
 _AS_THEY_ARE = ("id", "file", "joined", "counted", "replaces", "at")
-"""Members of a source that are the same as JSON."""
+"""Attributes of a source that are the same in JSON."""
 
 
 def _source_of(said: Mapping[str, Any]) -> Source:
     stated = read_header(said["header"], file=said["file"], line=0, problems=Problems())
     of_groups = {name: frozenset(members) for name, members in said.get("of_groups", stated.of_groups).items()}
     return Source(
-        **{name: said[name] for name in _AS_THEY_ARE if name in said},  # when it was ingested was not always told
+        **{name: said[name] for name in _AS_THEY_ARE if name in said},  # the time of ingestion was not always recorded
         files=[File(**file) for file in said["files"]],
         stated=replace(stated, members=frozenset(said["members"]), of_groups=of_groups),
         parts=[[Piece(**piece) for piece in part] for part in said["parts"]],

@@ -1,8 +1,7 @@
-"""Mining: every cluster of the table is held against all claims, and what is found is published as a run.
+"""Mining: every cluster of the table is checked against all claims, and the result is published as a run.
 
-A run holds the answers about one input: the recordings that count, the terms, and the version of the kit. The same
-input is not mined twice; and of a run's clusters only those are mined whose input is another one than in an earlier
-run.
+A run holds the answers for one input: the recordings that count, the settings, and the version of the kit. The same
+input is not mined twice; and only those clusters of a run are mined whose input differs from that of an earlier run.
 """
 
 from __future__ import annotations
@@ -43,26 +42,27 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL_EVENTS = 50_000_000
-"""A cluster with fewer events is checked by the driver itself, which carries what it knows to the next run; the folds
-know 2 GB of so many at most. Tasks carry nothing."""
+"""A cluster with fewer events is checked by the driver itself, which carries its state to the next run; for that many
+events, the state takes 2 GB at most. Tasks carry no state.
+"""
 
 ANSWER = "_answer"
-"""The folder of a run in which the answers are kept as a check gives them."""
+"""The folder of a run in which the answers are stored as a check returns them."""
 
 Terms = Callable[[Trace], Settings]
-"""The terms on which a recording is checked; may complete its header."""
+"""The settings with which a recording is checked; may complete its header."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mining:
-    """What has come of mining.
+    """The result of mining.
 
     Attributes:
         run: name of the run.
         is_new: whether it was made now.
-        mined: clusters that were mined for it; ``taken``: those whose answers are those of an earlier run.
-        empty: clusters without events of the days that were asked for.
-        since: of each that was mined from where.
+        mined: clusters that were mined for it; ``taken``: those whose answers were taken from an earlier run.
+        empty: clusters without events in the requested days.
+        since: for each mined cluster, from where it was mined.
     """
 
     run: str
@@ -82,18 +82,18 @@ def mine_table(
     lateness: int = LATENESS,
     local_events: int = LOCAL_EVENTS,
 ) -> Mining:
-    """Hold every cluster of a table against all claims.
+    """Check every cluster of a table against all claims.
 
     Args:
-        spark: opens a session, where one is needed.
-        table: what to mine.
-        terms: of the checks.
+        spark: opens a session if one is needed.
+        table: the table to mine.
+        terms: settings of the checks.
         days: the first and the last day whose events count, as 2026-11-23; empty: no bound.
-        lateness: events may come so much later than others without anything being mined again, ms.
-        local_events: clusters with fewer events to go through are checked by the driver.
+        lateness: how much later than others events may come without anything being mined again, ms.
+        local_events: clusters with fewer events to read are checked by the driver.
 
     Raises:
-        TraceError: there is nothing to mine, or somebody else writes to the table.
+        TraceError: there is nothing to mine, or another process is writing to the table.
     """
     table.need()
     with table.alone(RUN):
@@ -145,7 +145,9 @@ def mine_table(
 def _from(
     trace: Recorded, settings: Settings, before: Carried | None, why: str, lateness: int, state: Path
 ) -> tuple[CheckResult, Since]:
-    """Check a cluster from a state if it fits, from its beginning else, and keep a state if one can be carried."""
+    """Check a cluster from a state if it fits, otherwise from its beginning, and store a state if one can be
+    carried.
+    """
     try:
         since = Since(time=None if before is None else before.cut, why=why)
         return mine_on(trace, settings, before=before, lateness=lateness, folder=state), since
@@ -167,7 +169,9 @@ def _kit() -> str:
 
 
 def _take_over(run: Path, folder: Path, cluster: str) -> None:
-    """The answers about a cluster as they are in an earlier run: files are never changed, so both may have them."""
+    """The answers about a cluster as they are in an earlier run: files are never changed, so both runs can share
+    them.
+    """
     for path in run.glob(f"*/{folder_of(cluster)}/*"):
         if path.parts[-3] == CARRIED:
             continue
@@ -231,7 +235,7 @@ STATUSES = pa.schema(
 
 
 def statuses(result: CheckResult) -> pa.Table:
-    """How many messages of each queue had which status."""
+    """Number of messages with each status, for each queue."""
     words = words_of(MessageStatus)
     rows = [
         (slot.group or None, slot.topic or None, slot.broker or None, slot.queue if slot.queue >= 0 else None,
@@ -253,7 +257,7 @@ CLOCKS = pa.schema(
 
 
 def clocks_table(clocks: Clocks) -> pa.Table:
-    """How far the clock of each recorder is ahead of the others, and so was corrected, and what that leaves open."""
+    """How far the clock of each recorder is ahead of the others, which is corrected, and what this leaves open."""
     rows = [
         (str(one.recorder), None if one.reference is None else str(one.reference), one.pairs, *one.ahead,
          one.low, one.high, one.slow, one.fast, float(one.drift))

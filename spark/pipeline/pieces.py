@@ -23,16 +23,16 @@ from .manifest import Piece
 from .table import LONGEST, PACKING, digest_of, folder_of
 
 NO_GROUP = "__HIVE_DEFAULT_PARTITION__"
-"""The folder of events that name no group, as Spark and others call it."""
+"""The folder for events that name no group, as Spark and other tools name it."""
 
 MORE_GROUPS = "~more"
-"""The folder of further groups, where a part of a recording has more than MOST_FOLDERS of days and groups."""
+"""The folder for further groups, if a part of a recording has more than MOST_FOLDERS days and groups."""
 
 MOST_FOLDERS = 500
-"""Folders of a day and group that a task writes to."""
+"""Maximum number of folders for a day and group to which a task writes."""
 
 MOST_DAYS = 4_000
-"""Days that the events of a part may be of; more of them are no recording."""
+"""Maximum number of days of the events in a part; with more, it is no recording."""
 
 _DAY = 86_400_000
 
@@ -43,9 +43,9 @@ class Work:
 
     Attributes:
         split: what it reads.
-        name: with which the names of its pieces begin.
-        folder: of the batch.
-        cluster: that was recorded.
+        name: prefix for the names of its pieces.
+        folder: folder of the batch.
+        cluster: the recorded cluster.
     """
 
     split: Split
@@ -56,13 +56,13 @@ class Work:
 
 @dataclass(kw_only=True)
 class Written:
-    """What has come of it.
+    """The result of a task.
 
     Attributes:
-        pieces: that were written.
-        problems: of reading.
+        pieces: the written pieces.
+        problems: reading problems.
         skipped: what was neither event nor damage.
-        counted: whether ``seq`` is what its recorder counted.
+        counted: whether ``seq`` comes from its recorder.
     """
 
     pieces: list[Piece]
@@ -72,7 +72,7 @@ class Written:
 
 
 def store_pieces(work: Work) -> Written:
-    """Read a part of a recording and write its pieces. A task that is tried again writes to files of its own."""
+    """Read a part of a recording and write its pieces. A task that is retried writes to files of its own."""
     reader = read_split(work.split)
     with _Pieces(work) as pieces:
         for batch in reader.batches((*ARROW.names, EXTRA)):
@@ -86,7 +86,7 @@ class _Pieces:
     """The pieces of a part, one for each day and group.
 
     Attributes:
-        done: the pieces, when they are complete.
+        done: the pieces, once they are complete.
     """
 
     def __init__(self, work: Work) -> None:
@@ -132,7 +132,7 @@ class _Pieces:
 
 
 def _folder(group: str | None) -> str:
-    """The name of a group as that of a folder. Names come from recordings: nothing in them leads elsewhere."""
+    """The name of a group as the name of a folder. Names come from recordings, and cannot lead elsewhere."""
     if not group:
         return NO_GROUP
     name = group if group == MORE_GROUPS else quote(group, safe="").replace(".", "%2E")
@@ -160,7 +160,7 @@ class _Writer:
 
 
 def only_pieces(folder: Path, pieces: set[str]) -> None:
-    """Take away what tasks that were ended, or were tried twice, have left."""
+    """Remove what tasks that were aborted, or run twice, have left."""
     for path in (folder / "trace").rglob("*.parquet"):
         if str(path.relative_to(folder)) not in pieces:
             os.unlink(path)

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Live:
-    """What counts of a cluster: published, and not replaced since.
+    """What counts for a cluster: recordings that are published, and not replaced since.
 
     Attributes:
         cluster: its name.
         sources: the recordings, in the order of their files.
-        folders: of each recording the folder of its batch.
-        problems: of files that are no part of a recording; ``holes``: what that takes away.
-        left_out: files that are no recordings, each with why.
+        folders: for each recording, the folder of its batch.
+        problems: problems of files that are no part of a recording; ``holes``: the evidence that these take away.
+        left_out: files that are not recordings, each with the reason.
         passed: those files.
     """
 
@@ -44,18 +44,18 @@ class Live:
 
     @property
     def paths(self) -> Collection[str]:
-        """Of all files of its recordings."""
+        """Paths of all files of its recordings."""
         return {file.path for source in self.sources for file in source.files}
 
     @property
     def version(self) -> str:
-        """A digest of all that counts: the same recordings and the same problems have the same."""
+        """A digest of everything that counts: equal for the same recordings and the same problems."""
         told = [f"{one.file}:{one.line}:{one.kind}:{one.what}" for one in self.problems.kept]
         return digest_of([source.id for source in self.sources], told, self.left_out)
 
 
 def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
-    """What counts of each cluster of a table; ``until``: the name of the last batch that does."""
+    """What counts for each cluster of a table; ``until``: the name of the last batch to consider."""
     found: dict[str, Live] = {}
     for folder, said in table.published(BATCH):
         if until and folder.name > until:
@@ -73,7 +73,7 @@ def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
         live.left_out = list(dict.fromkeys((*live.left_out, *batch.left_out)))
         live.passed += batch.passed
     for live in found.values():
-        # What could not be read once, and was ingested since, is wrong no more.
+        # A file that could not be read once, and was ingested since, is no problem any more.
         paths = set(live.paths)
         live.problems = live.problems.where(lambda one: one.file not in paths)  # noqa: B023
         live.holes = [hole for hole in live.holes if hole.file not in live.paths]
@@ -82,7 +82,7 @@ def live_of(table: Table, *, until: str = "") -> dict[str, Live]:
 
 
 class Recorded(Trace):
-    """What counts of a cluster, as a trace; ``left_out``, ``problems`` and holes are those of ingesting.
+    """What counts for a cluster, as a trace; ``left_out``, ``problems`` and holes are those of ingesting.
 
     Attributes:
         live: the recordings.
@@ -90,15 +90,15 @@ class Recorded(Trace):
     """
 
     def __init__(self, live: Live, days: tuple[str, str] = ("", "")) -> None:
-        """Put it together.
+        """Put the trace together.
 
         Args:
             live: the recordings.
-            days: the first and the last day whose events count, as 2026-11-23; empty: no bound. What came before is
-                unknown then, as in a recording that begins later.
+            days: the first and the last day whose events count, as 2026-11-23; empty: no bound. Earlier events are then
+                unknown, as in a recording that begins later.
 
         Raises:
-            TraceError: there are no events of these days.
+            TraceError: there are no events in these days.
         """
         problems = Problems()
         for source in live.sources:
@@ -106,7 +106,7 @@ class Recorded(Trace):
         problems.join(live.problems)
         self.live, self.days = live, days
         opened = [(source, _stored(source, live.folders[source.id], days)) for source in live.sources]
-        # A file of which no event could be read counts too: its header, and that it is not whole.
+        # A file of which no event could be read counts too: because of its header, and as an incomplete file.
         counting = [(source, one) for source, one in opened if one.rows or not source.rows]
         self._counting = [source for source, _ in counting]
         super().__init__([one for _, one in counting], problems, left_out=live.left_out)
@@ -119,18 +119,18 @@ class Recorded(Trace):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of its recordings, in the order of files."""
+        """Ids of its recordings, in the order of files."""
         return tuple(source.id for source in self._counting)
 
     def begins(self) -> dict[str, int]:
-        """When the earliest event of each of its recordings was, ms; what has none is not there."""
+        """Time of the earliest event of each of its recordings, ms; recordings without events are not listed."""
         begins = {source.id: [piece.begin for piece in pieces_of(source, self.days)] for source in self._counting}
         return {id_: min(times) for id_, times in begins.items() if times}
 
     def between(self, since: int | None, until: int | None) -> Trace:
-        """Its events from a time on, and before another, ms; None: no bound. Its files are all there, in their order.
+        """Its events from one time on, and before another, ms; None: no bound. It has all its files, in their order.
 
-        What was wrong with it is told by the whole.
+        Its problems are reported by the whole.
         """
         sources = [
             _stored(source, self.live.folders[source.id], self.days, (since, until)) for source in self._counting
@@ -181,7 +181,7 @@ def _stored(source: Source, folder: Path, days: tuple[str, str], between: Betwee
 
 
 def _clocks(sources: Sequence[Source]) -> Clocks | None:
-    """The clocks by which times were corrected as they were joined."""
+    """The clocks by which times were corrected when the recordings were joined."""
     corrected = [source.clocks for source in sources if source.clocks is not None and source.clocks.corrects]
     if len(corrected) < 2:
         return corrected[0] if corrected else None
@@ -198,7 +198,7 @@ def _of_days(days: tuple[str, str]) -> str:
 
 
 def read_events(spark: SparkSession, table: Table, *, cluster: str = "") -> DataFrame:
-    """The events that count, as a DataFrame with the columns of a piece; of one cluster, or of all.
+    """The events that count, as a DataFrame with the columns of a piece; for one cluster, or for all.
 
     Raises:
         TraceError: there is no such cluster.

@@ -1,8 +1,8 @@
 """Restoring: the folder of a trace table is made again from tables of a catalog, piece by piece as it was.
 
-What was copied into a catalog has all that the folder has, but what runs carry on: the rows of ``trace`` tell their
-piece and their place in it, and the tables ``batches`` and ``runs`` have everything else as files. So what is mined
-there, and reported, is what is mined of the folder. Batches that the folder has already stay.
+A copy in a catalog has everything that the folder has, except the state carried between runs: the rows of ``trace``
+name their piece and their position in it, and the tables ``batches`` and ``runs`` contain everything else as files.
+Mining and reports therefore give the same results as for the original folder. Batches that the folder already has stay.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _HELD = 1 << 16
-"""Events that are written together."""
+"""Number of events that are written together."""
 
 
 def restore_table(spark: SparkSession, catalog: SparkCatalog, table: Table) -> Sequence[str]:
-    """Bring what a catalog has, and a folder has not, into the folder: batches, and the last run.
+    """Restore to the folder what a catalog has and the folder lacks: batches, and the last run.
 
-    Tasks write, which see the folder under the same name.
+    Tasks write, so the folder must have the same name for them.
 
     Returns:
-        The names of the batches and of the run that were brought.
+        The names of the restored batches and of the run.
 
     Raises:
         TraceError: the catalog has no trace table, or is being copied to; or the folder is that of another table, or
@@ -75,7 +75,7 @@ def restore_table(spark: SparkSession, catalog: SparkCatalog, table: Table) -> S
 
 
 def _need_all(catalog: SparkCatalog, batches: dict[str, Batch], new: Sequence[str], traced: Any) -> None:
-    """Raise TraceError unless the trace has all rows of the recordings that count: a copy may be under way."""
+    """Raise TraceError unless the trace has all rows of the recordings that count: a copy may be in progress."""
     replaced = {id_ for batch in batches.values() for source in batch.sources for id_ in source.replaces}
     counted = catalog.rows(TRACE).groupBy(PART, PIECE_OF).count().collect()
     rows = {(row[PART], row[PIECE_OF]): row["count"] for row in counted}
@@ -93,7 +93,7 @@ def _need_all(catalog: SparkCatalog, batches: dict[str, Batch], new: Sequence[st
 
 
 def _restore_run(catalog: SparkCatalog, table: Table) -> list[str]:
-    """Bring the last run, unless the folder has one of the same input, or not all batches that it goes by."""
+    """Restore the last run, unless the folder has one with the same input, or lacks batches on which it depends."""
     for name, key in catalog.noted(RUNS).items():
         if any(said["key"] == key for _, said in table.published(RUN)):
             continue
@@ -106,7 +106,7 @@ def _restore_run(catalog: SparkCatalog, table: Table) -> list[str]:
 
 
 def _write_files(files: DataFrame, folder: Path) -> None:
-    """Write files into a folder. Their names come from a catalog: none leads elsewhere."""
+    """Write files into a folder. Their names come from a catalog, and cannot lead elsewhere."""
     for row in files.select("path", "content").toLocalIterator():
         path = folder / row["path"]
         if ".." in path.parts or not path.is_relative_to(folder):
@@ -116,7 +116,7 @@ def _write_files(files: DataFrame, folder: Path) -> None:
 
 
 def _write_pieces(trace: DataFrame, name: str, batch: Batch, folder: Path) -> None:
-    """Write the pieces of a batch, by tasks: each piece by one, in the order of places."""
+    """Write the pieces of a batch, by tasks: each piece by one task, in the order of positions."""
     paths = {piece_of(piece.path): piece.path for source in batch.sources for part in source.parts for piece in part}
     rows = trace.where(trace[PART] == name).select(*PIECE.names, PIECE_OF)
     ordered = rows.repartition(PIECE_OF).sortWithinPartitions(PIECE_OF, PLACE)
@@ -124,14 +124,14 @@ def _write_pieces(trace: DataFrame, name: str, batch: Batch, folder: Path) -> No
 
 
 def _writing(folder: Path, paths: dict[str, str]) -> Callable[[Any], Iterator[pa.RecordBatch]]:
-    """What a task does: it is given all rows of some pieces, one piece after the other."""
+    """What a task does: it receives all rows of some pieces, one piece after the other."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = 0
         for piece, own in itertools.groupby(_apart(batches), key=lambda one: one[0]):
             path = folder / paths[piece]
             path.parent.mkdir(parents=True, exist_ok=True)
-            begun = path.with_name(f".{path.name}-{uuid4().hex[:8]}")  # a task that is tried again has its own
+            begun = path.with_name(f".{path.name}-{uuid4().hex[:8]}")  # a task that is retried has its own
             with pq.ParquetWriter(begun, PIECE, **PACKING) as writer:
                 for held in together((batch for _, batch in own), _HELD):
                     table = pa.Table.from_batches(held).select(PIECE.names).cast(PIECE)

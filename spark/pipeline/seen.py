@@ -1,4 +1,4 @@
-"""The files that a table has: each is known by its content, and one that has grown replaces what was there of it."""
+"""The files of a table: each is identified by its content, and one that has grown replaces its earlier content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Seen:
             self._contents.setdefault(file.content, file.path)
 
     def look(self, path: Path) -> File | None:
-        """A file as it is now; None if it cannot be read. One of the same size and date is not read again."""
+        """A file in its present state; None if it cannot be read. One with the same size and date is not read again."""
         try:
             stat = path.stat()
             for known in self._by_path.get(str(path), ()):
@@ -38,7 +38,7 @@ class Seen:
         return File(path=str(path), size=stat.st_size, changed=stat.st_mtime_ns, content=content)
 
     def knows(self, stored: Stored) -> bool:
-        """Whether a file of a store is there as it is now, and is not read together with others."""
+        """Whether a file of a store is there in its present state, and is not read together with others."""
         together = {file.path for source in self.live.sources if source.joined for file in source.files}
         same = any(
             (file.size, file.changed) == (stored.size, stored.changed)
@@ -47,11 +47,11 @@ class Seen:
         return same and str(stored.path) not in together
 
     def has(self, file: File) -> bool:
-        """Whether its content is in the table, under whatever name."""
+        """Whether its content is in the table, under any name."""
         return file.content in self._contents and (file.size > 0 or file.path in self._by_path)
 
     def passed_over(self, found: Mapping[Path, File]) -> set[Path]:
-        """Files that need not be looked at: those that are there, unless they may be read together with new ones."""
+        """Files that can be ignored: those that are there, unless they may be read together with new ones."""
         together = {file.path for source in self.live.sources if source.joined for file in source.files}
         return {path for path, file in found.items() if self.has(file) and str(path) not in together}
 
@@ -61,7 +61,7 @@ class Seen:
         return any((one.file, one.what) not in known for one in problems.kept)
 
     def replaced_by(self, source: Sequence[File]) -> list[Source]:
-        """The recordings of which all files are among these now, or the beginnings of these.
+        """The recordings whose files all are among these now, or are beginnings of these.
 
         Raises:
             TraceError: one that was read together with some of these has files that are not given.
@@ -96,7 +96,7 @@ def content_of(path: Path, size: int | None = None) -> str:
 
 
 def begins(now: File, before: File) -> bool:
-    """Whether a file is what it was before, or begins with it."""
+    """Whether a file is unchanged, or begins with its earlier content."""
     if now.size <= before.size:
         return now.content == before.content
     return content_of(Path(now.path), before.size) == before.content

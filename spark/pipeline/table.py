@@ -1,8 +1,8 @@
-"""The folder of a trace table, and how parts of it are published: each by the renaming of one folder.
+"""The folder of a trace table, and how parts of it are published: each by renaming one folder.
 
-A batch of ingested recordings is ``batch=00000001``, a run of mining ``run=00000001``. Either is written in a hidden
-folder beside them and renamed when it is complete, so that there is all of it or nothing, for every reader. Numbers are
-taken by that renaming: whoever comes second finds the name taken, and publishes nothing.
+A batch of ingested recordings is ``batch=00000001``, a run of mining ``run=00000001``. Both are written in a hidden
+folder beside them and renamed when complete, so that every reader sees all of it or nothing. Renaming also reserves the
+number: the second process finds the name taken, and publishes nothing.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from ...traces.io.parquet import FAILURES
 T = TypeVar("T")
 
 VERSION = 1
-"""Version of what batches and runs say of themselves."""
+"""Version of the manifests of batches and runs."""
 
 MANIFEST = "_manifest.json"
-"""What a batch or a run says of itself. Spark and others pass over names that begin with ``_``."""
+"""The manifest of a batch or a run. Spark and other tools skip names that begin with ``_``."""
 
 BATCH, RUN = "batch", "run"
 
 LONGEST = 200
-"""Letters of the name of a folder, which file systems take."""
+"""Maximum length of the name of a folder, as limited by file systems."""
 
 PACKING = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
-"""How Parquet is written."""
+"""Options for writing Parquet."""
 
 _NUMBER = re.compile(r"=(\d{8,})$")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class AtWorkError(TraceError):
-    """Another process writes to the table."""
+    """Another process is writing to the table."""
 
 
 class Table:
-    """A trace table in a folder that all machines see under one name.
+    """A trace table in a folder that all machines can reach under one name.
 
     Attributes:
-        folder: where it is.
+        folder: the folder.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -69,7 +69,7 @@ class Table:
         self.folder = local_path(folder).absolute()
 
     def published(self, what: str) -> list[tuple[Path, Mapping[str, Any]]]:
-        """The folders of all batches, or runs, in their order, each with what it says of itself.
+        """The folders of all batches, or runs, in their order, each with its manifest.
 
         Raises:
             TraceError: one was written by a later version, or is damaged.
@@ -77,7 +77,7 @@ class Table:
         return [(path, _manifest(path)) for path in self.folders(what)]
 
     def latest(self, what: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """The same, the latest first, and each read when it is asked for."""
+        """The same, the latest first, each read only when it is needed."""
         return ((path, _manifest(path)) for path in reversed(self.folders(what)))
 
     def folders(self, what: str) -> list[Path]:
@@ -85,16 +85,16 @@ class Table:
         return sorted((path for path in self.folder.glob(f"{what}=*") if _NUMBER.search(path.name)), key=_number)
 
     def need(self) -> None:
-        """Raise TraceError where there is no table yet."""
+        """Raise TraceError if there is no table yet."""
         if not any(self.folder.glob(f"{BATCH}=*")):
             raise TraceError(f"{self.folder}: there is no trace table; 'rocketproof pipeline ingest' makes one.")
 
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:
-        """Be the only one who makes batches, or runs; what a killed process has left of them is taken away.
+        """Be the only process that makes batches, or runs; what a killed process has left of them is removed.
 
         Raises:
-            AtWorkError: somebody else writes.
+            AtWorkError: another process is writing.
             TraceError: the folder cannot be written to.
         """
         try:
@@ -124,10 +124,10 @@ class Table:
 
     @contextmanager
     def publishing(self, name: str) -> Iterator[Path]:
-        """A hidden folder, which is published under a name if the block ends well and removed else.
+        """A hidden folder, which is published under a name if the block ends normally, and removed otherwise.
 
         Raises:
-            TraceError: there is no room, it cannot be written to, or somebody else has published meanwhile.
+            TraceError: there is no space, it cannot be written to, or another process has published meanwhile.
         """
         target = self.folder / name
         staging = self.folder / f".{name.partition('=')[0]}-{uuid.uuid4().hex}"
@@ -135,7 +135,7 @@ class Table:
             staging.mkdir(parents=True)
             yield staging
             _flush(staging)
-            # A folder that has something in it is never replaced by the renaming of another.
+            # Renaming never replaces a folder that is not empty.
             os.rename(staging, target)
             _sync(self.folder)
         except OSError as error:
@@ -154,7 +154,7 @@ class Table:
 
     @staticmethod
     def write_manifest(folder: Path, said: Mapping[str, Any]) -> None:
-        """Write what a batch or a run says of itself."""
+        """Write the manifest of a batch or a run."""
         text = json.dumps({"version": VERSION, **said}, ensure_ascii=False, indent=1)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
@@ -172,7 +172,7 @@ def folder_of(cluster: str) -> str:
 
 
 def cluster_of(folder: Path) -> str:
-    """The cluster whose folder this is; empty where it is of none."""
+    """The cluster to which a folder belongs; empty if it belongs to none."""
     name, _, value = folder.name.partition("=")
     return unquote(value) if name == "cluster" else ""
 
@@ -191,7 +191,7 @@ def texts(*names: str) -> list[pa.Field]:
 
 
 def read_piece(path: Path, **how: Any) -> pa.Table:
-    """The rows of a published file; ``how`` is what ``pyarrow.parquet.read_table`` takes.
+    """The rows of a published file; ``how`` are options of ``pyarrow.parquet.read_table``.
 
     Raises:
         TraceError: it cannot be read.
@@ -203,7 +203,9 @@ def read_piece(path: Path, **how: Any) -> pa.Table:
 
 
 def by_size(things: Iterable[T], size: Callable[[T], int], *, most: int, count: int = sys.maxsize) -> Iterator[list[T]]:
-    """Things in runs of at most so many bytes, and of at most so many; what is larger alone is a run of its own."""
+    """Things in groups of limited total size in bytes, and limited number; one that is larger alone is a group of its
+    own.
+    """
     run, total = list[T](), 0
     for thing in things:
         more = size(thing)
@@ -217,7 +219,7 @@ def by_size(things: Iterable[T], size: Callable[[T], int], *, most: int, count: 
 
 
 def digest_of(*parts: Any) -> str:
-    """A short name for what JSON can tell: the same parts have the same."""
+    """A short name for values that JSON can express: equal for equal values."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -230,7 +232,7 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
 
 
 def read_manifest(content: bytes, folder: Path | str) -> Mapping[str, Any]:
-    """What a batch or a run says of itself.
+    """The manifest of a batch or a run.
 
     Raises:
         TraceError: it is damaged, or of a later version.
@@ -261,7 +263,7 @@ def _number(path: Path) -> int:
 
 
 def _flush(folder: Path) -> None:
-    """Have everything on the disk before it gets its name."""
+    """Make sure that everything is on the disk before it gets its name."""
     for path in (*folder.rglob("*"), folder):
         _sync(path)
 

@@ -1,8 +1,10 @@
-"""Watching: what arrives is ingested, mined from where the run before was, and told, by Structured Streaming.
+"""Watching: arriving recordings are ingested, mined from where the previous run ended, and reported, by Structured
+Streaming.
 
-Spark says when something has arrived, and its checkpoint which batch of that is done. Everything a batch does follows
-from what is published in the table: files are known by their content, a run by its input, what was told by the run. So
-a batch that was killed anywhere is done again, and nothing of it is lost or there twice.
+Spark signals that something has arrived, and its checkpoint records which batch of it is done. Everything that a batch
+does follows from what is published in the table: files are identified by their content, a run by its input, and what
+was reported by the run. A batch that was killed anywhere is therefore done again, and nothing of it is lost or
+duplicated.
 """
 
 from __future__ import annotations
@@ -30,26 +32,26 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CHECKPOINT = "_checkpoint"
-"""The folder of the table in which checkpoints of streams are, unless another one is named."""
+"""The default folder, in the table, for checkpoints of streams."""
 
 KEPT_RUNS = 100
-"""Runs that stay; each has the findings of all that was ingested up to it."""
+"""Number of runs that are kept; each has the findings of everything that was ingested up to it."""
 
 _LOOK, _WAIT = 0.1, 1.0
-"""How often to look whether the stream has ended, and whether the table is free, s."""
+"""How often to check whether the stream has ended, and whether the table is free, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What has come of a batch.
+    """The result of a batch.
 
     Attributes:
         batch: its number in the stream.
         ingested: what was ingested.
-        mining: the run; None where there are no events yet.
-        told: what was published to tell; None where nothing was mined of the cluster.
-        again: alerts that were published when the batch was done before, and the process was killed before that was
-            noted: they may have been told.
+        mining: the run; None if there are no events yet.
+        told: what was published as alerts; None if nothing was mined for the cluster.
+        again: alerts that were published when the batch was done before, if the process was killed before that was
+            noted: they may have been reported.
     """
 
     batch: int
@@ -60,7 +62,7 @@ class Watched:
 
     @property
     def alerts(self) -> Sequence[Mapping[str, Any]]:
-        """All that is to be told, rows of ALERT."""
+        """Everything that is to be reported, rows of ALERT."""
         return [*self.again, *(() if self.told is None else self.told.alerts)]
 
 
@@ -69,15 +71,15 @@ class Watch:
     """What is watched, and how.
 
     Attributes:
-        source: of recordings.
-        table: they go to.
-        terms: of the checks.
-        cluster: which was recorded.
-        options: of importers.
-        lateness: events may come so much later than others, ms: the watermark is so far behind the latest event.
-        doubtful: tell findings that are in doubt, too.
+        source: source of recordings.
+        table: the table into which they are ingested.
+        terms: settings of the checks.
+        cluster: the recorded cluster.
+        options: options of importers.
+        lateness: how much later than others events may come, ms: the watermark is that far behind the latest event.
+        doubtful: also report findings in doubt.
         checkpoint: a folder, or an address of a store; empty: one in the table.
-        kept_runs: runs that stay.
+        kept_runs: number of runs that are kept.
     """
 
     source: Arriving
@@ -91,7 +93,7 @@ class Watch:
     kept_runs: int = KEPT_RUNS
 
     def place(self) -> str:
-        """Where the checkpoint is."""
+        """The place of the checkpoint."""
         if is_address(self.checkpoint):
             return self.checkpoint
         own = self.table.folder / CHECKPOINT / folder_of(self.cluster)
@@ -107,16 +109,16 @@ def watch(
     stop: threading.Event | None = None,
     waiting: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Ingest, mine and tell what arrives, until somebody says to stop.
+    """Ingest, mine and report what arrives, until it is stopped.
 
     Args:
-        spark: whose tasks work, and whose settings say how sources are reached.
+        spark: the session whose tasks work, and whose settings say how sources are reached.
         what: what is watched.
-        tell: is given what has come of each batch, after it was published. Where it fails, or the process is killed
-            before it returns, it is given the same alerts again after a restart.
-        every: how often to look for what has arrived, ms; None: do what is there, and end.
-        stop: when it is set, the batch that is under way is done, and this returns.
-        waiting: is told whom a batch waits for, if somebody else is at work on the table.
+        tell: called with the result of each batch, after it was published. If it fails, or the process is killed before
+            it returns, it is called with the same alerts again after a restart.
+        every: how often to look for arriving data, ms; None: process what is there, and end.
+        stop: when it is set, the batch under way is finished, and this returns.
+        waiting: called with the process for which a batch waits, if another one is using the table.
 
     Raises:
         TraceError: something cannot be read or written, or Spark fails.
@@ -151,7 +153,7 @@ class _EndedError(Exception):
 
 
 class _Steps:
-    """What is done for each batch."""
+    """The processing of each batch."""
 
     def __init__(
         self,
@@ -166,7 +168,7 @@ class _Steps:
         self.error: BaseException | None = None
 
     def step(self, arrived: DataFrame, number: int) -> None:
-        """Do a batch. Spark notes that it is done if nothing is raised."""
+        """Process a batch. Spark notes that it is done if nothing is raised."""
         if self.stop.is_set():
             raise _EndedError
         try:
@@ -176,7 +178,7 @@ class _Steps:
             raise _EndedError from None
 
     def _when_free(self, arrived: DataFrame, number: int) -> Watched:
-        """Do a batch when nobody else is at work on the table; what was done until somebody came stays."""
+        """Process a batch when no other process is using the table; what was done before an interruption stays."""
         while True:
             try:
                 return self._done(arrived, number)

@@ -10,7 +10,7 @@ from .rests_on import RestsOn
 
 
 class Monitor(enum.StrEnum):
-    """The folds, by what they are keyed."""
+    """The folds, by the kind of their keys."""
 
     QUEUES = "queues"  # group, topic, broker, queue: ownership, offsets, deliveries
     MESSAGES = "messages"  # origin: attempts, delays, dead letters
@@ -19,31 +19,33 @@ class Monitor(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceClaim(RestsOn):
-    """One claim, and what each of its violations rests on.
+    """One claim, and the evidence on which its violations rest.
 
     Attributes:
         id: short name with dashes.
         statement: one sentence a user of RocketMQ understands.
-        monitor: who judges it.
-        needs: kinds of events without which it cannot be judged; of each tuple one is enough.
-        violated_by: kinds of events that a violation shows itself by: where one of them may be missing it cannot be
-            said to hold. Of each tuple one is enough. What rows of tables need is added, see :mod:`.shown`.
-        excused_by: kinds of events that excuse what seems a violation: where one of them may be missing it is in doubt.
-        excused_in_topics: the same of what is found of an original, with the count 0, in a topic that is no group's:
-            what consumers do leads to no copy there. None where it makes no difference.
-        lasts: what excuses it may have happened at any time before, such as that somebody took a queue long ago; else
-            shortly before what seems the violation began.
-        within: what excuses it comes after that beginning, as the result of a call comes after the call.
-        counts_with: of these, kinds without which no violation counts; of each tuple one is enough. For the others the
-            fold knows better what can be told without them. Nobody records a change of role where there is none: it
-            is taken not to have happened.
-        by_broker: what excuses it, brokers record: what a client did before it was recorded, or as it died, leaves no
-            doubt.
-        by_members: it goes by who is in the group, which a pass asks any broker (RB-4): a hole of any of them leaves a
-            doubt, not only of the one that has the queue.
-        rules: rules of RocketMQ it rests on.
-        bugs: entries of the zoo of known bugs that break it.
-        settled_by: which recording would settle it where it cannot be observed.
+        monitor: the monitor that judges it.
+        needs: kinds of events without which it cannot be judged; one of each tuple is enough.
+        violated_by: kinds of events by which a violation shows: if one of them may be missing, the claim cannot be said
+            to hold. One of each tuple is enough. What rows of tables need is added, see :mod:`.shown`.
+        excused_by: kinds of events that excuse an apparent violation: if one of them may be missing, it is in doubt.
+        excused_in_topics: the same for a finding about an original (count 0) in a topic that belongs to no group:
+            actions
+            of consumers lead to no copy there. None if it makes no difference.
+        lasts: whether an excuse may have happened at any time before, such as somebody taking a queue long ago;
+            otherwise it must be shortly before the apparent violation began.
+        within: whether the excuse comes after that beginning, as the result of a call comes after the call.
+        counts_with: those of these kinds without which no violation counts; one of each tuple is enough. For the
+            others,
+            the fold knows better what can be judged without them. If no change of role is recorded, none is assumed.
+        by_broker: whether brokers record the excuse: what a client did before its recording, or as it died, then leaves
+            no doubt.
+        by_members: whether it depends on the members of the group, for which a pass may ask any broker (RB-4): a hole
+            of
+            any of them then leaves a doubt, not only one of the broker that has the queue.
+        rules: rules of RocketMQ on which it rests.
+        bugs: entries of the list of known bugs that break it.
+        settled_by: the recording that would settle it if it cannot be observed.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Claims about recorded runs, which are the properties of ``properties/`` as far as events can show them.
+"""Claims about recorded runs: the properties of ``properties/``, as far as events can show them.
 
 A claim is judged by one monitor; its code in findings is its position here, and is never stored.
 """
@@ -20,5 +20,5 @@ CODE: Mapping[str, int] = {claim.id: code for code, claim in enumerate(CLAIMS)}
 
 
 def claim(id: str) -> TraceClaim:
-    """The claim of an id; KeyError without one."""
+    """The claim with an id; KeyError if there is none."""
     return CLAIMS[CODE[id]]

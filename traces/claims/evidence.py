@@ -1,4 +1,4 @@
-"""Kinds of events that several claims need or are excused by, and recordings that settle several."""
+"""Kinds of events that several claims need or that excuse several, and recordings that settle several."""
 
 from __future__ import annotations
 

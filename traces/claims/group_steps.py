@@ -1,7 +1,7 @@
-"""Steps of groups: what a process does in its group follows from what it did before, and from what it was told.
+"""Steps of groups: what a process does in its group follows from what it did, and from what it was sent, before.
 
-:class:`GroupMisstep` is read as a specification, as :mod:`.steps` is for queues; :mod:`..monitors.group_steps` applies
-it. A row is asked where the kinds it needs were recorded, from the first of them on.
+:class:`GroupMisstep` is to be read as a specification, as :mod:`.steps` is for queues; :mod:`..monitors.group_steps`
+applies it. A row is judged if the kinds that it needs were recorded, from the first of them on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LIFECYCLE, SHARES = "processes-act-in-order", "shares-are-taken"
 
 
 class GroupMisstep(Steps):
-    """What must be so of a process and its group, or of a broker."""
+    """What must be true of a process and its group, or of a broker."""
 
     NOT_STARTED = Step(
         claim=LIFECYCLE,

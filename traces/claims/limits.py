@@ -1,6 +1,6 @@
-"""Rows of :class:`.steps.Misstep` about limits and reasons: how much a client holds and gives, and why it stops.
+"""Rows of :class:`.steps.Misstep` about limits and reasons: how much a client holds and gives out, and why it stops.
 
-They are read as the others are, and stand here for their number.
+They are read like the others, and are in a file of their own because of their number.
 """
 
 from __future__ import annotations

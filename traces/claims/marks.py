@@ -1,8 +1,8 @@
 """Marks of a queue, and conditions of its ownership: what they are, and which events move, begin and end them.
 
 A queue has *marks*, offsets that follow each other: the end of the log, the pull position, the end of what is finished,
-the in-memory offset, the stored offset. :data:`MOVES` says which events move them, :data:`TURNS` which events begin
-and end a condition. What has to come of them by when is said in :mod:`.obligations`.
+the in-memory offset, the stored offset. :data:`MOVES` says which events move them, :data:`TURNS` which events begin and
+end a condition. :mod:`.obligations` says what has to follow from them, and by when.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..format.kinds import ANSWERS, Kind, Path, Result
 class Mark(enum.IntEnum):
     """A position in a queue, as its group sees it."""
 
-    LOG_END = 0  # end of the queue, as far as it was seen
+    LOG_END = 0  # known end of the queue
     PULLED = 1  # end of what its owner has pulled
-    FINISHED = 2  # below it all is finished, filtered out or passed; comes from the fold by queue
+    FINISHED = 2  # everything below is finished, filtered out or passed; comes from the fold by queue
     MEMORY = 3  # in-memory offset of its owner
     STORED = 4  # stored offset
     DELIVERED = 5  # end of what its owner's listener was given
@@ -26,37 +26,37 @@ class Mark(enum.IntEnum):
 
 
 class Condition(enum.IntFlag):
-    """What may be the case of an owned queue; ends with the ownership."""
+    """A condition of an owned queue; it ends with the ownership."""
 
     NONE = 0
-    UNLOCKED = 1  # its lock was refused or lost, and since then there was neither a lock nor a pull
+    UNLOCKED = 1  # its lock was refused or lost, with neither a lock nor a pull since then
     REFUSED = 2  # the last pull was refused
-    EXPIRED = 4  # a message was cleaned for its time; the in-memory offset need not follow at once (PQ-9)
-    COPIED = 8  # the stored offset is told by copies of it, not by the commits of its owner
+    EXPIRED = 4  # a message was cleaned because of its time; the in-memory offset need not follow at once (PQ-9)
+    COPIED = 8  # the stored offset comes from copies of the file, not from its owner's commits
     ASKED = 16  # a pull is under way
     UNANSWERED = 32  # a pull was given up without an answer: the broker cannot be reached
     RESET = 64  # an operator has set the offset, and its owner has not taken it anew since
     PULLING = 128  # its owner has pulled it since it took it
-    AGAIN = 256  # its owner was given what another one had finished, and may not be through with it
-    POLLING = 512  # its owner was seen to ask again after an answer without messages
+    AGAIN = 256  # its owner was given messages that another one had finished, and may not be through with them
+    POLLING = 512  # its owner was seen to pull again after an answer without messages
     EMPTY = 1024  # the last pull was answered without messages
-    ASKING = 2048  # its owner was seen to ask again after any answer
+    ASKING = 2048  # its owner was seen to pull again after any answer
     SERVED = 4096  # the last pull was answered
-    WENT_ON = 8192  # RESET, and its owner was answered a pull since as if that were not so
+    WENT_ON = 8192  # RESET, and its owner got an answer to a pull since, as if there had been none
 
 
 class Value(enum.IntEnum):
-    """Where an event has the new position of a mark."""
+    """Which field of an event has the new position of a mark."""
 
     OFFSET = 0
     AFTER_OFFSET = 1
     NEXT = 2
     HIGH = 3
-    ZERO = 4  # it does not say, and means the beginning
+    ZERO = 4  # no field: the beginning is meant
 
 
 class Beside(enum.IntEnum):
-    """Where the message of an event is, seen from the mark FINISHED."""
+    """The position of an event's message relative to the mark FINISHED."""
 
     ANYWHERE = 0
     BELOW = 1
@@ -77,7 +77,7 @@ REFUSALS = (
     Result.ERROR,
     Result.FAILED,
 )
-"""Results of one that was not."""
+"""Results of a request that was not answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +85,13 @@ class Move:
     """An event moves a mark.
 
     Attributes:
-        kind: of the event.
+        kind: kind of the event.
         mark: the mark.
-        to: where the event has the new position.
-        results: those with which it does; empty for any.
+        to: the field with the new position.
+        results: results with which it moves the mark; empty for any.
         who: whose events do.
-        only_forward: a lower position leaves it where it is.
-        of_retries: only in retry queues: what is stored elsewhere is not known to concern the group.
+        only_forward: a lower position does not move it.
+        of_retries: only in retry queues: messages stored elsewhere may not concern the group.
         of_broadcasting: only in broadcasting groups: their clients begin where their file says.
     """
 
@@ -128,7 +128,9 @@ MOVES = (
     Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, to=Value.ZERO, results=(Result.MISSING,)),
     Move(kind=Kind.RESET, mark=Mark.STORED),
 )
-"""How events move marks. A queue that is taken is pulled from where its owner starts, and has no in-memory offset."""
+"""How events move marks. A queue that is taken is pulled from its owner's start position, and has no in-memory
+offset.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,11 +138,11 @@ class Turn:
     """An event begins conditions, and ends others.
 
     Attributes:
-        kind: of the event.
-        results: those with which it does, and ``paths``; empty for any.
-        given: only where these are the case already.
-        at: where its message is.
-        begins: the conditions that are the case from then on; ``ends``: that are not.
+        kind: kind of the event.
+        results: results with which it does, and ``paths``; empty for any.
+        given: only if these conditions already apply.
+        at: position of its message.
+        begins: the conditions that apply from then on; ``ends``: those that no longer do.
         who: whose events do.
     """
 
@@ -185,4 +187,4 @@ TURNS = (
     Turn(kind=Kind.COMMIT_MEMORY, at=Beside.BEYOND, ends=Condition.AGAIN),
     Turn(kind=Kind.COMMIT, at=Beside.BEYOND, ends=Condition.AGAIN),
 )
-"""How events begin and end conditions, one after another as they stand here."""
+"""How events begin and end conditions; rows apply one after another, in this order."""

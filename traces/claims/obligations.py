@@ -1,9 +1,10 @@
-"""Obligations of a queue: what has to follow what, within which time, unless what; a table that one loop applies.
+"""Obligations of a queue: what has to follow what, within which time, and which exceptions apply; a table for one
+loop.
 
 :data:`OBLIGATIONS` says which mark of a queue (:mod:`.marks`), in which condition, has to come how far by when. The
-order of the obligations is that of their causes: where an earlier one is broken, a later one on the same queue at the
-same time is not told, as it could not be met. What explains a late one altogether, such as the death of its process, is
-in ``monitors/late.py``.
+order of the obligations is that of their causes: if an earlier one is broken, a later one on the same queue at the same
+time is not reported, as it could not be met. Explanations for a late one, such as the death of its process, are in
+``monitors/late.py``.
 """
 
 from __future__ import annotations
@@ -22,34 +23,34 @@ from .settings import CONSUME_TIMEOUT, Settings
 class Reason(enum.IntEnum):
     """What does not come; rows of the claims of :data:`OBLIGATIONS` have it in ``value``."""
 
-    UNKNOWN = 0  # it is pulled, and what is there does not come
+    UNKNOWN = 0  # it is pulled, but messages that exist do not come
     NO_OWNER = 1  # nobody has the queue (A2, A7, A9)
     NO_PULLS = 2  # its owner does not pull (A9, E1, F1)
-    PINNED = 3  # message ``offset`` is not finished by ``other``, and what lies behind it has to wait (F4)
+    PINNED = 3  # message ``offset`` is not finished by ``other``, and everything behind it has to wait (F4)
     NOT_LOCKED = 4  # its owner cannot lock it at the broker (E4)
     REFUSED = 5  # its owner's pulls are refused: subscription or offset (A2, A4, G4)
     NOT_COMMITTED = 6  # all is finished up to ``until``, and the stored offset ``offset`` does not follow (B8)
     NOT_DELIVERED = 7  # message ``offset`` was pulled, and no listener is given it
     NOT_IN_MEMORY = 8  # all is finished up to ``until``, and the in-memory offset ``offset`` does not follow
-    NOT_RESET = 9  # of ``reset-is-followed``: its owner goes on as if there had been no reset
-    NOT_RENEWED = 10  # of ``orderly-lock-is-renewed``: its owner does not renew its lock
-    NOT_POLLED = 11  # its owner asks no more whether there are messages
-    OWNER_STOOD_STILL = 12  # whatever it was to do: its owner did nothing at all in that time
+    NOT_RESET = 9  # for ``reset-is-followed``: its owner continues as if there had been no reset
+    NOT_RENEWED = 10  # for ``orderly-lock-is-renewed``: its owner does not renew its lock
+    NOT_POLLED = 11  # its owner no longer asks whether there are messages
+    OWNER_STOOD_STILL = 12  # whatever was due: its owner did nothing at all in that time
 
 
 class Blocked(enum.IntEnum):
-    """What keeps the message at the mark FINISHED from being finished."""
+    """What prevents the message at the mark FINISHED from being finished."""
 
     NOTHING = 0
     WAITING = 1  # it was given to no listener of the owner
     RUNNING = 2  # its listener runs
     FAILED = 3  # it failed, and was not sent back
     SUSPENDED = 4  # an orderly listener put it off
-    RETURNED = 5  # its listener returned, and nothing was made of what it said
+    RETURNED = 5  # its listener returned, and its result was ignored
 
 
 class Listeners(enum.Flag):
-    """For which queues an obligation is meant: those to which all of it applies."""
+    """The queues for which an obligation is meant: those to which all of these apply."""
 
     ALL = 0
     CONCURRENT = enum.auto()
@@ -59,29 +60,29 @@ class Listeners(enum.Flag):
 
 @dataclass(frozen=True, kw_only=True)
 class Obligation(RestsOn):
-    """Something that has to come, and what it rests on that it has not.
+    """Something that has to come, and the evidence for its absence.
 
     Attributes:
         claim: id of the claim that a late one violates.
-        reason: what it is called where it does not come.
+        reason: name of the case in which it does not come.
         statement: what has to come, in one sentence.
-        within: after which time it is late, ms.
-        owned: it is the owner's; else it is to find one.
-        mark: the position that has to move; as long as it is not known nothing is asked of an owner.
-        behind: up to this one, where both are known; None if it is the message at ``mark`` that waits.
-        whole: up to where that one was, not only on.
+        within: time after which it is late, ms.
+        owned: whether it is the owner's; otherwise the queue must get an owner.
+        mark: the position that has to move; as long as it is not known, nothing is required of an owner.
+        behind: the position up to which it must move, if both are known; None if the message at ``mark`` waits.
+        whole: whether it must move all the way to that position, not only on.
         blocked: only while this keeps the message at the mark FINISHED.
-        idle: only while all that was pulled is finished: nothing in the cache keeps the owner from pulling (PL-7).
+        idle: only while everything pulled is finished: nothing in the cache keeps the owner from pulling (PL-7).
         during: only in these conditions.
         unless: not in these conditions, which excuse it as long as they last.
-        balances: only while its owner is seen to balance: who only tells of what brings messages tells of no polls.
-        met_by: events of the owner that meet it, one by one.
-        moves: it is met whenever the position moves; else it takes the end of the conditions.
-        broadcasting: it is meant for broadcasting groups too.
-        listeners: for which groups it is meant.
-        needs: kinds that must be recorded; of each tuple one is enough.
-        excused_by: kinds that must be recorded at all for a late one to count: it may be one of them that has come.
-        rules: rules of RocketMQ it rests on.
+        balances: only while its owner is seen to balance: a client recorded only by its messages may poll unrecorded.
+        met_by: events of the owner, each of which meets it.
+        moves: whether every move of the position meets it; otherwise only the end of the conditions does.
+        broadcasting: whether it is also meant for broadcasting groups.
+        listeners: groups for which it is meant.
+        needs: kinds that must be recorded; one of each tuple is enough.
+        excused_by: kinds that must be recorded for a late one to count: the awaited event may be one of them.
+        rules: rules of RocketMQ on which it rests.
     """
 
     claim: str = "every-queue-moves"

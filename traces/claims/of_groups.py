@@ -93,7 +93,7 @@ OF_GROUPS = (
         settled_by=STRATEGY,
     ),
 )
-"""By group."""
+"""Keyed by group."""
 
 OF_TOPICS = (
     TraceClaim(
@@ -108,4 +108,4 @@ OF_TOPICS = (
         settled_by=STRATEGY,
     ),
 )
-"""By topic, of which several groups may read."""
+"""Keyed by topic, which several groups may read."""

@@ -158,4 +158,4 @@ OF_MESSAGES = (
         settled_by=SCHEDULE_TOPIC,
     ),
 )
-"""By origin, which all copies of a message share."""
+"""Keyed by origin, which all copies of a message share."""

@@ -1,4 +1,4 @@
-"""Claims about queues: who has them, what is pulled and delivered of them, and how far their offsets are."""
+"""Claims about queues: who has them, what is pulled and delivered from them, and how their offsets move."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ OF_QUEUES = (
         statement="The stored offset passes no message that was neither delivered nor filtered out.",
         monitor=Monitor.QUEUES,
         needs=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
-        # A first start above the beginning of a queue shows itself by what it asks for and where it begins.
+        # A first start above the beginning of a queue shows by its query and by where it begins.
         violated_by=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,), (Kind.ASSIGN,), (Kind.OFFSET_QUERY,)),
         excused_by=(Kind.DELIVER, Kind.PULL_RESULT, Kind.OFFSET_QUERY, *MENDINGS),
         counts_with=((Kind.RESET,), (Kind.CORRECT,)),
@@ -113,7 +113,7 @@ OF_QUEUES = (
         lasts=True,
         counts_with=((Kind.REVOKE,),),
         by_members=True,
-        seen_or_told=(Kind.REVOKE, Kind.CLIENT_START),  # who does not record its start does not record its end either
+        seen_or_told=(Kind.REVOKE, Kind.CLIENT_START),  # a client without a recorded start has no recorded end either
         rules=("RB-1", "RB-30", "EN-11"),
         bugs=("A1", "A5"),
         settled_by=ASSIGNMENTS,
@@ -283,7 +283,7 @@ OF_QUEUES = (
         settled_by="what brokers store, which the capture agent in them sees",
     ),
 )
-"""By group, topic, broker and queue."""
+"""Keyed by group, topic, broker and queue."""
 
 OF_REFUSED_PULLS = (
     TraceClaim(
@@ -313,4 +313,4 @@ OF_REFUSED_PULLS = (
         settled_by=PULL_RESULTS,
     ),
 )
-"""What is done about pulls that the broker refuses."""
+"""How clients and brokers handle refused pulls."""

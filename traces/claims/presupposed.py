@@ -1,4 +1,4 @@
-"""What a finding rests on, by its claim and its row: the kinds of :class:`.rests_on.RestsOn` as masks."""
+"""The evidence on which a finding rests, by its claim and its row: the kinds of :class:`.rests_on.RestsOn` as masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .unexplained import Unexplained
 
 @dataclass(frozen=True, kw_only=True)
 class Presupposed:
-    """What :class:`.rests_on.RestsOn` tells, with masks of kinds, see ``coverage.evidence_mask``; and one more.
+    """The content of :class:`.rests_on.RestsOn`, with masks of kinds (see ``coverage.evidence_mask``), and one more.
 
     Attributes:
         excuses: kinds that must be recorded at all.
@@ -38,11 +38,11 @@ class Presupposed:
 
 
 def presupposed(claim: str, value: int) -> Presupposed:
-    """What a finding rests on.
+    """The evidence on which a finding rests.
 
     Args:
         claim: id of the claim.
-        value: of the finding, which tells the row of the table where the claim has several.
+        value: ``value`` of the finding, which selects the row of the table if the claim has several.
     """
     return _OF_CLAIMS[claim] | _OF_ROWS.get((claim, value), Presupposed())
 
@@ -59,7 +59,7 @@ def _of_row(one: Step | Obligation) -> Presupposed:
 
 
 def _of_step(one: Step) -> Presupposed:
-    """What the row needs at all, each client must have recorded that it is asked of."""
+    """Every client for which the row is judged must have recorded what the row needs."""
     return _of_row(one) | Presupposed(seen_or_told=evidence_mask(set(one.needs) & set(OF_CLIENTS)))
 
 

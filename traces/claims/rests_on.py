@@ -1,6 +1,6 @@
-"""What a finding rests on: kinds of events that somebody must have recorded for it to count, and who that is.
+"""The evidence on which a finding rests: kinds of events that must be recorded for it to count, and by whom.
 
-Some recorders see only listeners, or only what brokers are asked; what others recorded says nothing of them.
+Some recorders see only listeners, or only requests to brokers; what others recorded says nothing about them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from ..format.kinds import Kind
 
 @dataclass(frozen=True, kw_only=True)
 class RestsOn:
-    """Kinds without which what a row of a table, or a claim, tells is in doubt.
+    """Kinds without which the findings of a row of a table, or of a claim, are in doubt.
 
     Attributes:
-        seen: kinds of which each process that is named must have recorded some: who never did may not record them.
-        seen_or_told: the same of kinds of which there may be none; that they are recorded may be said instead.
-        of_others: as ``seen_or_told`` of every client of the group, where nobody may be named.
-        of_broker: the same of the broker of the queue.
-        at_broker: the same of what is stored at the broker of the queue, by whomever.
-        of_itself: what excuses it is what the processes that it names did, or brokers: a hole in the recording of
-            another client leaves no doubt.
+        seen: kinds of which each named process must have recorded some: one that never did may not record them.
+        seen_or_told: the same for kinds that need not occur; a statement that they are recorded is enough.
+        of_others: like ``seen_or_told``, for every client of the group, if no process may be named.
+        of_broker: the same for the broker of the queue.
+        at_broker: the same for what is stored at the broker of the queue, by any process.
+        of_itself: whether only actions of the named processes, or of brokers, can excuse it: a hole in the recording of
+            another client then leaves no doubt.
     """
 
     seen: tuple[Kind, ...] = ()

@@ -16,51 +16,51 @@ REBALANCE_PERIOD = 20_000
 """RB-1: a client rebalances at the latest this long after its last pass (``RebalanceService#waitInterval``)."""
 
 HEARTBEAT_PERIOD = 30_000
-"""ST-4: a client tells its subscriptions this often (``ClientConfig#heartbeatBrokerInterval``)."""
+"""ST-4: a client sends its subscriptions this often (``ClientConfig#heartbeatBrokerInterval``)."""
 
 IDLE_LIMIT = 120_000
-"""PQ-11: a window that has not pulled for so long is dropped (``ProcessQueue#PULL_MAX_IDLE_TIME``)."""
+"""PQ-11: a window that has not pulled for this long is dropped (``ProcessQueue#PULL_MAX_IDLE_TIME``)."""
 
 ROUTE_POLL = 30_000
-"""ST-3: a client asks for routes this often (``ClientConfig#pollNameServerInterval``)."""
+"""ST-3: a client polls routes this often (``ClientConfig#pollNameServerInterval``)."""
 
 PERSIST_PERIOD = 5_000
 """ST-3: a client sends its offsets this often (``ClientConfig#persistConsumerOffsetInterval``)."""
 
 CHANNEL_EXPIRY = 120_000
-"""ST-6: a broker forgets a client it has not heard of for so long (``ConsumerManager#CHANNEL_EXPIRED_TIMEOUT``)."""
+"""ST-6: a broker forgets a client after this silence (``ConsumerManager#CHANNEL_EXPIRED_TIMEOUT``)."""
 
 CHANNEL_SCAN = 10_000
 """ST-6: it looks for such clients this often."""
 
 LOCK_LIFE = 60_000
-"""OR-1: so long a broker holds a lock that is not renewed (``rocketmq.broker.rebalance.lockMaxLiveTime``)."""
+"""OR-1: a broker keeps a lock without renewal for this long (``rocketmq.broker.rebalance.lockMaxLiveTime``)."""
 
 CONSUME_TIMEOUT = 900_000
-"""PQ-9: a listener may run so long, and is looked for this often (``consumeTimeout``)."""
+"""PQ-9: a listener may run for this long, which is checked this often (``consumeTimeout``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The terms of a check.
+    """The settings of a check.
 
     Attributes:
         skew: how far clocks of different processes may be apart.
         rebalance: how often a client rebalances.
-        heartbeat: how often it tells its subscriptions; for so long pulls may be refused for an outdated one.
-        route_poll: how often it asks for routes.
+        heartbeat: how often it sends its subscriptions; pulls may be refused for an outdated one for this long.
+        route_poll: how often it polls routes.
         persist: how often it sends its offsets.
-        channel_expiry: after which silence a broker forgets a client.
-        lock_life: how long a lock lasts that is not renewed.
-        lock_life_told: whether that was said of these brokers.
+        channel_expiry: silence after which a broker forgets a client.
+        lock_life: how long a lock lasts without renewal.
+        lock_life_told: whether this was stated for these brokers.
         consume_timeout: how long a listener may run.
-        consume_timeout_told: whether that was said of these clients.
-        consume_timeouts: the same of single groups, by name.
+        consume_timeout_told: whether this was stated for these clients.
+        consume_timeouts: the same for single groups, by name.
         stuck: how long a queue with messages left may stand still.
         late: how long after its due time a delayed message may come.
         flaps: how often one client may take one queue again without any other change.
         delays: the brokers' delay levels.
-        delays_told: whether they were said of these brokers: a recording of clients alone does not show them.
+        delays_told: whether they were stated for these brokers: a recording of clients alone does not show them.
     """
 
     skew: int = 50
@@ -81,7 +81,7 @@ class Settings:
     delays_told: bool = False
 
     def with_timers(self, header: Header) -> Settings:
-        """The same with the timers that the header of a trace states."""
+        """These settings, with the timers that the header of a trace states."""
         timers: Mapping[str, Any] = header.timers
         own = {name: group.consume_timeout for name, group in header.groups.items()}
         return replace(
@@ -93,16 +93,16 @@ class Settings:
         )
 
     def of_group(self, group: str) -> Settings:
-        """The same with the consume timeout of one group."""
+        """These settings, with the consume timeout of one group."""
         return replace(self, consume_timeout=self.consume_timeouts.get(group, self.consume_timeout))
 
     @property
     def shortest(self) -> Settings:
-        """The same with the shortest consume timeout that any group has: no deadline of a group is earlier."""
+        """These settings, with the shortest consume timeout of any group: no deadline of a group is earlier."""
         return replace(self, consume_timeout=min([self.consume_timeout, *self.consume_timeouts.values()]))
 
     def with_delays(self, delays: str) -> Settings:
-        """The same with the delay levels that somebody states of the brokers; nothing is stated by an empty text.
+        """These settings, with the stated delay levels of the brokers; an empty text states nothing.
 
         Raises:
             ConfigurationError: they cannot be read.
@@ -116,30 +116,30 @@ class Settings:
 
     @property
     def silent_death(self) -> int:
-        """ST-6: at the latest then a broker notices that a process has died without closing its connection."""
+        """ST-6: the latest time at which a broker notices that a process has died without closing its connection."""
         return self.channel_expiry + CHANNEL_SCAN
 
     @property
     def new_topic(self) -> int:
-        """EN-11, ST-3: so long it takes until a new topic, such as that of retries, is divided by a member.
+        """EN-11, ST-3: how long it takes until a member divides a new topic, such as a retry topic.
 
-        Its route is learnt at the next poll, and it waits for a rebalance then.
+        Its route is learnt at the next poll, and then it waits for a rebalance.
         """
         return self.route_poll + self.rounds
 
     @property
     def refusals(self) -> int:
-        """ST-3, PL-16: so long pulls may be refused until the next heartbeat tells the subscription.
+        """ST-3, PL-16: how long pulls may be refused until the next heartbeat carries the subscription.
 
-        Its own request takes a moment, and so do those that share a thread with it.
+        The heartbeat's own request takes a moment, as do those that share a thread with it.
         """
         return self.heartbeat + self.persist
 
     @property
     def commit_late(self) -> int:
-        """ST-3, OF-6: so long the stored offset may stay behind.
+        """ST-3, OF-6: how long the stored offset may stay behind.
 
-        All timers of a client share one thread: a round of heartbeats that runs into the time limits of its requests
-        holds up the sending of offsets, and so does a poll of routes.
+        All timers of a client share one thread: a round of heartbeats whose requests time out delays the sending of
+        offsets, as does a poll of routes.
         """
         return 2 * self.persist + self.heartbeat + self.rebalance

@@ -1,4 +1,4 @@
-"""What would settle a claim that cannot be judged: who records the kinds of events that are lacking."""
+"""What would settle a claim that cannot be judged: recorders of the missing kinds of events."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RECORDED: Mapping[str, tuple[Kind, ...]] = {
     "starts and ends of brokers, in their logs": (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
     "resets, in the broker's log": (Kind.RESET,),
 }
-"""What records which kinds."""
+"""Which recorders record which kinds."""
 
 
 def would_settle(claim: TraceClaim, lacking: Collection[Kind]) -> str:
-    """The end of a sentence about what is lacking; empty where nothing is known to record it.
+    """The end of a sentence about what is missing; empty if nothing is known to record it.
 
-    What usually settles a claim is not asked for where it was given, and something else is lacking.
+    A recording that usually settles a claim is not suggested if it was given, and something else is missing.
     """
     usual = RECORDED.get(claim.settled_by, ())
     if any(kind in usual for kind in lacking):

@@ -1,4 +1,4 @@
-"""By which kinds of events violations of a claim show themselves: a claim holds only where all of them are recorded."""
+"""The kinds of events by which violations of a claim show: a claim holds only if all of them are recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kinds = tuple[Kind, ...]
 
 
 def shown_by(claim: TraceClaim) -> tuple[Kinds, ...]:
-    """What each row of a claim needs to be asked at all; of each tuple one kind is enough."""
+    """What each row of a claim needs in order to be judged; one kind of each tuple is enough."""
     return _SHOWN_BY[claim.id]
 
 

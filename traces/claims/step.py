@@ -1,4 +1,4 @@
-"""What a step is: what must be so when an event happens, on what evidence, and what is told where it is not."""
+"""What a step is: what must be true when an event happens, on what evidence, and what is reported otherwise."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from .rests_on import RestsOn
 
 @dataclass(frozen=True, kw_only=True)
 class Step(RestsOn):
-    """A row of a table of steps, and what it rests on.
+    """A row of a table of steps, and the evidence on which it rests.
 
     Attributes:
-        statement: what must be so, in one sentence.
-        told: what is told of who acted where it is not so; names in braces are those of :mod:`..explain.titles`.
-        claim: the claim that it violates then.
-        of: kinds of events that it is asked of, where the table tells them.
-        needs: kinds that must be recorded; none where the event itself is impossible.
-        beside: kinds of which there must be some event, of the queue or of the group: who records them at all records
-            them of each.
-        in_part_without: kinds without which not all that is wrong is seen.
-        excused_by: kinds that make right what it tells: it is in doubt where they are not recorded.
-        complete: it is asked only of recordings that begin with the first event of their groups.
-        rules: rules of RocketMQ it rests on.
+        statement: what must be true, in one sentence.
+        told: what is reported about the acting process if it is not; names in braces are those of
+            :mod:`..explain.titles`.
+        claim: the claim that is then violated.
+        of: kinds of events for which it is judged, if the table says so.
+        needs: kinds that must be recorded; none if the event itself is impossible.
+        beside: kinds of which there must be some event, of the queue or of the group: a recorder of these records all
+            of them.
+        in_part_without: kinds without which some violations are not seen.
+        excused_by: kinds that may excuse a violation: it is in doubt if they are not recorded.
+        complete: it is judged only in recordings that begin with the first event of their groups.
+        rules: rules of RocketMQ on which it rests.
     """
 
     statement: str
@@ -41,9 +42,9 @@ class Step(RestsOn):
 
 
 class Steps(enum.IntEnum):
-    """A table of steps, each called by what is the case where it does not hold.
+    """A table of steps, each named after the case in which it does not hold.
 
-    The number of a step is its place; findings of its claim have it in ``value``.
+    The number of a step is its position; findings of its claim have it in ``value``.
     """
 
     step: Step

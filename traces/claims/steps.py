@@ -1,7 +1,8 @@
-"""Steps: what a process does with a queue follows from what it did before, one step after another, without a deadline.
+"""Steps: what a process does with a queue follows from what it did before, one step after another, without a
+deadline.
 
-:class:`Misstep` is read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one
-process, whose order is certain. A row is asked where the kinds it needs were recorded, from the first of them on.
+:class:`Misstep` is to be read as a specification; :mod:`..monitors.steps` applies it. All events of a step are of one
+process, whose order is certain. A row is judged if the kinds that it needs were recorded, from the first of them on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _STORED = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START)
 
 
 class Misstep(Steps):
-    """What must be so of a process and a queue, or of a broker and a queue."""
+    """What must be true of a process and a queue, or of a broker and a queue."""
 
     NOT_ASKED = Step(
         statement="A pull is answered once.",

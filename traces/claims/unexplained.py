@@ -1,4 +1,4 @@
-"""What a delivery that nothing explains follows: what would explain it, its process must have recorded."""
+"""The delivery before an unexplained one: its process must have recorded the kind of event that would explain it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Unexplained(enum.IntEnum):
-    """The delivery before one that nothing explains; findings have it in ``value``."""
+    """The delivery before an unexplained one; findings have it in ``value``."""
 
-    OTHER = 0  # it went well, or another process was given the message
-    FAILED = 1  # it failed in the same process, which tries again where the message could not be sent back (SB-5)
+    OTHER = 0  # it succeeded, or another process was given the message
+    FAILED = 1  # it failed in the same process, which retries if the message could not be sent back (SB-5)

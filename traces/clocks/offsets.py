@@ -76,7 +76,7 @@ def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any, held_up: 
         bounds: what pairs imply.
         ends: the stretches.
         weights: number of pairs of each recorder: of two that may be right, the one with more pairs is.
-        held_up: how long threads were held up, by which the bounds are wider on each side, µs.
+        held_up: how long threads were delayed, which widens the bounds on each side, µs.
     """
     tight = [bounds.within(first, end) for first, end in ends]
     order = _order(np.concatenate(tight), weights)

@@ -143,7 +143,9 @@ class Collection:
                     return self._done()
                 sleep(max(0.0, rest))
         except ClusterError:
-            if self._folder.waiting or self._folder.kept is not None:  # else nothing is bound to what was asked
+            if (
+                self._folder.waiting or self._folder.kept is not None
+            ):  # otherwise the folder is not tied to these options
                 self._save()
             raise
 

@@ -245,10 +245,10 @@ def _all_done(f: Follower, c: int, messages: range, found: Window) -> bool:
 
 
 def _is_skipped(f: Follower, c: int, m: int, found: Window) -> bool:
-    """Whether a message that has failed leaves without being sent back, since its thread was interrupted.
+    """Whether a message that has failed leaves without being sent back, because its thread was interrupted.
 
-    Since 5.1 a thread first looks whether the window holds the message, and is told that it does not where the shutdown
-    interrupts it (``ProcessQueue#containsMessage``). Its offset is not stored any more.
+    Since 5.1 a thread first checks whether the window holds the message; if the shutdown interrupts the check, the
+    answer is no (``ProcessQueue#containsMessage``). The offset of the message is then no longer stored.
     """
     is_sent = any(answer is Result.OK for _, answer in found.sent.get(m, ()))
     return f.get("life", c) == Life.STOPPING and found.results.get(m) in FAILURES and not is_sent and not f.broadcasting

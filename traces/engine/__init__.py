@@ -1,1 +1,1 @@
-"""Reading a trace into the folds, in one process, and what comes out of them."""
+"""Reading a trace into the folds, in one process, and the results."""

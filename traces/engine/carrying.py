@@ -1,10 +1,10 @@
-"""Carrying: a recording goes on after it was checked, and the check goes on where it was.
+"""Carrying: if a recording grows after it was checked, the check continues where it was.
 
-What is known before a moment, the *cut*, is kept: what the folds know, and what was seen that concerns more than one
-queue or message. The next check reads what came at the cut and after it. Folds go by more than events: by clocks, by
-who ended and began when, by what is recorded at all. What they went by before the cut must be what the whole recording
-says of that time now; where it is not, as where a clock turns out to be off, nothing is carried, and the check starts
-over. So what is said is what one check of everything says.
+The state before a moment, the *cut*, is stored: what the folds know, and events that concern more than one queue or
+message. The next check reads what came at the cut and after it. Folds depend on more than events: on clocks, on when
+processes began and ended, on which kinds are recorded at all. Everything on which they depended before the cut must be
+what the whole recording now says about that time. If it is not, for example because a clock turns out to be off,
+nothing is carried, and the check starts over. The result is therefore always that of one check of everything.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ from .scan import conclude as context_of
 from .scanning import Scanning
 
 VERSION = 1
-"""Version of what is kept."""
+"""Version of the stored state."""
 
 _SAID, _ARRAYS = "said.json.zst", "arrays.zst"
 _PROCESSES = CLIENT_ENDS | BROKER_RUNS
 
 
 class StartOverError(Exception):
-    """What was carried does not fit: everything is to be checked from its beginning. The message says why."""
+    """The carried state does not fit: everything must be checked from its beginning. The message says why."""
 
 
 @dataclass(kw_only=True)
 class Carried:
-    """What is known of all events before a moment.
+    """What is known about all events before a moment.
 
     Attributes:
         cut: that moment, ms.
-        files: what the numbers of files in ``seen`` stand for.
+        files: the files for which the numbers in ``seen`` stand.
         seen: what concerns more than one queue or message.
-        repeated: how many events were dropped since they came before.
+        repeated: number of events dropped as repetitions.
         stores: what was stored in which queue.
-        slots: of the names by whose codes folds know; so are ``actors``.
-        gone_by: what folds have gone by, see :func:`gone_by`.
-        folds: what each of them knows.
+        slots: slots of the names whose codes the folds use; likewise ``actors``.
+        gone_by: what the folds depended on, see :func:`gone_by`.
+        folds: the state of each fold.
     """
 
     cut: int
@@ -79,7 +79,7 @@ class Carried:
     folds: Sequence[OfFold] = ()
 
     def numbered(self, files: Sequence[str]) -> Scanning:
-        """What was seen, with the numbers that files have now; all of them are still there."""
+        """What was seen, with the present numbers of files; all of them still exist."""
         return Scanning.carrying(*self.seen.carried(), [files.index(name) for name in self.files])
 
 
@@ -89,8 +89,8 @@ class Part:
 
     Attributes:
         whole: the recording: its header, and what was lost of it. Its events are not read.
-        between: its events from a time on, and before another; None: no bound. Files have their numbers in ``whole``.
-        files: names of its files by which they are known again.
+        between: its events from one time on, and before another; None: no bound. Files have their numbers in ``whole``.
+        files: names of its files that identify them later.
     """
 
     whole: Trace
@@ -107,18 +107,18 @@ def check_on(
     keep: Callable[[Carried], None],
     memory: int = 4 << 30,
 ) -> CheckResult:
-    """Hold a recording against all claims, from where an earlier check of it was.
+    """Check a recording against all claims, from where an earlier check of it ended.
 
     Args:
         part: what to check.
-        settings: the terms.
-        before: what is known of all before a moment; None: nothing, it is checked from its beginning.
-        cut: up to here the next check will know it, ms, not before that moment.
-        keep: takes that; what it is given changes afterwards.
-        memory: bytes that events, and the state of folds, may take.
+        settings: settings of the check.
+        before: the state at a moment; None: there is none, and everything is checked.
+        cut: the moment from which the next check can continue, ms, not before the first one.
+        keep: called with the state at that moment, which changes afterwards.
+        memory: bytes that events, and the state of folds, may use.
 
     Raises:
-        StartOverError: what is known does not fit.
+        StartOverError: the state does not fit.
         TraceError: there are no events.
     """
     whole, half = part.whole, max(1, memory // 2)
@@ -143,7 +143,7 @@ def check_on(
     stores.join(early.stores())
     repeated = (0 if before is None else before.repeated) + first.repeated[REPEATED]
     for broker in late.brokers():
-        names.actor(broker)  # what it commits is its own before it is heard of, too
+        names.actor(broker)  # its commits are its own even before its first other event
     feed(folds, early.events(names, last=True), finish=False)
     keep(
         Carried(
@@ -172,7 +172,7 @@ def check_on(
 
 
 def _folds(part: Part, scanned: Scan, names: Names, settings: Settings, before: Carried | None) -> tuple[Fold, ...]:
-    """The folds, with what they knew."""
+    """The folds, with their earlier state."""
     if before is not None:
         for actor in before.actors:
             names.actor(actor)
@@ -189,13 +189,13 @@ def _folds(part: Part, scanned: Scan, names: Names, settings: Settings, before: 
 
 
 def gone_by(context: Context, names: Names, *, settings: Settings, header: Header, cut: int) -> dict[str, str]:
-    """What folds go by before a moment, besides events: a digest of each part, by what it is in words.
+    """What folds depend on before a moment, besides events: a digest of each part, by its name in words.
 
     Args:
-        context: of the recording.
-        names: those that folds know.
-        settings: the terms.
-        header: of the recording.
+        context: context of the recording.
+        names: the names that the folds use.
+        settings: settings of the check.
+        header: header of the recording.
         cut: the moment, ms.
     """
     said, starts = header_json(header), dict[Actor, int]()
@@ -225,7 +225,7 @@ def gone_by(context: Context, names: Names, *, settings: Settings, header: Heade
 
 
 def _order(context: Context, actors: Sequence[Actor], settings: Settings) -> Any:
-    """What decides the order of events of two processes: where no clock is off, what is assumed of each of them."""
+    """What decides the order of events of two processes: if no clock is off, the assumed skew of each of them."""
     order = Order(context.clocks, settings.skew)
     table = order.table(actors)
     if (table["assumed"] < UNBOUNDED).all():
@@ -236,7 +236,7 @@ def _order(context: Context, actors: Sequence[Actor], settings: Settings) -> Any
 
 @cache
 def _code() -> str:
-    """A digest of the code of this package: another version may know other things."""
+    """A digest of the code of this package: another version may store other state."""
     made = hashlib.sha256()
     folder = Path(__file__).parents[1]
     for path in sorted(folder.rglob("*.py")):
@@ -245,7 +245,7 @@ def _code() -> str:
 
 
 def write_carried(carried: Carried, folder: Path) -> None:
-    """Write what is known into a folder.
+    """Write the state into a folder.
 
     Raises:
         OSError: it cannot be written.
@@ -271,7 +271,7 @@ def write_carried(carried: Carried, folder: Path) -> None:
 
 
 def read_carried(folder: Path) -> Carried:
-    """What :func:`write_carried` has written.
+    """The state that :func:`write_carried` has written.
 
     Raises:
         StartOverError: another version has written it, or it is damaged.

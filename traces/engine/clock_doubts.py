@@ -1,7 +1,7 @@
-"""Clock doubts: findings that rest on the order of recorders of which nobody knows how far their clocks are apart.
+"""Clock doubts: findings that rest on the order of recorders whose clocks may be any distance apart.
 
-Folds take an order for certain that is further apart than the allowed skew. Where the causal pairs of a recording leave
-a clock more room than that, no such order is certain.
+Folds take an order as certain if the events are further apart than the allowed skew. If the causal pairs of a recording
+leave a clock more room than that, no such order is certain.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .context import Context, actor_of
 from .findings import Doubt, Note
 
 PLAUSIBLE = 10_000
-"""No clock is off by more than this without somebody noticing, ms: what is longer is so by any of them."""
+"""No clock is off by more than this without being noticed, ms: longer durations are long by any clock."""
 
 _ONLY_OWNERS, _OWNED, _MOVES = (
     CODE["only-owners-commit"],
@@ -34,7 +34,9 @@ _ONLY_OWNERS, _OWNED, _MOVES = (
     CODE["every-queue-moves"],
 )
 _BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
-"""Why a queue stands still by what its owner alone did not do since it was due, whatever others did meanwhile."""
+"""Reasons for a standstill that depend only on what the owner itself did not do in time, whatever others did
+meanwhile.
+"""
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
 _OF_ITSELF = np.array([*(claim.of_itself and (Kind.COMMIT,) not in claim.needs for claim in CLAIMS), False])
 """Whether a finding of a claim rests on the recording of one process; brokers record commits."""
@@ -48,16 +50,17 @@ _OF_LISTENERS = np.array(
 
 
 def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Coverage, skew: int) -> Outcome:
-    """The outcome of folds with findings in doubt that name a recorder whose clock is not bounded, or not compared.
+    """The outcome of folds, with doubts on findings that name a recorder whose clock is not bounded, or not
+    compared.
 
-    A message may come to any client of its group, so that for findings about messages all of them count.
+    A message may come to any client of its group, so for findings about messages all clients count.
 
     Args:
-        outcome: of folds.
-        names: of queues and processes.
+        outcome: outcome of the folds.
+        names: names of queues and processes.
         context: has the clocks of the recorders, and when processes began and ended.
-        coverage: tells who acted in which group.
-        skew: what is asked for, ms: a clock that is known to be no further off needs no doubt.
+        coverage: says who acted in which group.
+        skew: the allowed skew, ms: a clock that is known to be no further off needs no doubt.
     """
     order = Order(context.clocks, skew)
     known = context.clocks.clocks
@@ -87,7 +90,7 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     for claim in np.unique(rows["claim"][about]).tolist():
         certain = (rows["claim"] == claim) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)
         more = int(np.count_nonzero(certain & about))
-        if more == np.count_nonzero(certain):  # those beyond the ones that are kept are taken to be as these are
+        if more == np.count_nonzero(certain):  # findings beyond those that are kept are assumed to be like these
             more = int(violated[claim])
         violated[claim] -= more
         doubtful[claim] += more
@@ -116,14 +119,15 @@ def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor
 
 
 def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> Sequence[Hole]:
-    """The times in which a clock was set: what happened then has no order between recorders.
+    """The times in which a clock was set, as holes: events in them have no order between recorders.
 
-    By the clock of a client go the events of its own groups, by that of a broker those of any about its queues. Nothing
-    happened in a step of no length: the order of its recorder told it, and pairs with others what is left open.
+    A client's clock affects the events of its own groups, a broker's clock those of any group about its queues. Nothing
+    happened in a step without length: it was found from the order of its recorder, and the pairs with others say what
+    remains open.
 
     Args:
-        clocks: of the recorders.
-        groups: in which each process acted.
+        clocks: clocks of the recorders.
+        groups: groups in which each process acted.
     """
     return [
         Hole(
@@ -141,7 +145,7 @@ def steps_as_holes(clocks: Clocks, groups: Mapping[Actor, Collection[str]]) -> S
 
 
 def _groups_of(recorders: Sequence[Actor], groups: Mapping[Actor, Collection[str]]) -> Sequence[str]:
-    """The groups that go by some of these clocks; an empty one stands for any."""
+    """The groups that depend on some of these clocks; an empty name stands for any."""
     if not recorders or any(one.incarnation < 0 or not groups.get(one) for one in recorders):
         return [""]
     return sorted({group for one in recorders for group in groups[one]})

@@ -1,7 +1,7 @@
 """Context: the few events that concern more than one queue or message, known to every monitor from the beginning.
 
-A monitor of one queue must know that a client died, though the event is not one of its queue. So these events are read
-first, and monitors look them up by time.
+A monitor of one queue must know that a client died, although the event does not belong to its queue. These events are
+therefore read first, and monitors look them up by time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..format.schema import master_of
 from ..machine_code.compiled import part
 
 STOPPED, CRASHED, RESTARTED, FAILED_OVER = 1, 2, 3, 4
-"""How a process ended: an orderly stop, a death, a broker that started anew, one that changed its role."""
+"""How a process ended: an orderly stop, a death, a broker that restarted, one that changed its role."""
 
 _ENDS: Mapping[Kind, int] = {
     Kind.CLIENT_STOP: STOPPED,
@@ -36,8 +36,8 @@ class Context:
     Attributes:
         begin: time of the first event of the trace, ms; ``end``: of the last one.
         evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
-        events: those of kinds.CONTEXT and kinds.OWNERSHIP, and locks that were not got, as dictionaries with the fields
-            of the schema, by time.
+        events: those of kinds.CONTEXT and kinds.OWNERSHIP, and refused locks, as dictionaries with the fields of the
+            schema, by time.
         complete: whether the trace begins with the first event of its groups.
         clocks: how far those of the recorders are apart.
     """
@@ -52,7 +52,7 @@ class Context:
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``.
 
-        A slave that is elected, or told that it is not, may have been taken for the master by clients.
+        Clients may have taken a slave for the master if it was elected, or learnt that it was not.
         """
         rows = []
         for event in self.events:
@@ -77,9 +77,9 @@ class Context:
         complete: bool = False,
         clocks: Clocks | None = None,
     ) -> Context:
-        """The context of events."""
+        """The context made from events."""
         by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
-        # What was given twice is told once: nothing of a process happens twice in one ms.
+        # Repeated events are reported once: nothing happens to a process twice in one ms.
         once = {str(sorted(event.items(), key=lambda item: item[0])): event for event in by_time}
         return cls(
             begin=begin,
@@ -109,7 +109,7 @@ class Ends:
 
 @part
 def ended_between(actors: Any, times: Any, hows: Any, actor: int, since: int, until: int) -> int:
-    """How the process ``actor`` ended last in ``since`` … ``until`` (both included), 0 if it did not."""
+    """How the process ``actor`` last ended in ``since`` … ``until`` (both included); 0 if it did not."""
     low, high = 0, len(actors)
     while low < high:
         middle = (low + high) // 2

@@ -1,7 +1,7 @@
-"""Doubts: what findings are worth where the recording has holes.
+"""Doubts: which findings count if the recording has holes.
 
-Folds write down what they see. Whether what would excuse it could have been seen is asked here, once for all claims and
-all engines, of the coverage of the recording.
+Folds record what they see. Whether a possible excuse would have been seen is decided here, once for all claims and all
+engines, from the coverage of the recording.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _CALLS = evidence_mask(CALLS)
 _SAVES_A_MESSAGE = evidence_mask(
     (*LISTENERS, Kind.PULL_RESULT, Kind.DELAY_STORE, Kind.DEAD_LETTER, Kind.RESET, Kind.CORRECT)
 )
-"""What may have become of a message that seems lost."""
+"""Events that may have saved a message that seems lost."""
 
 
 _NOWHERE = Slot("", "", "", -1)
 _ASKED_ONE_BY_ONE = 10_000
-"""Findings of a claim in holes of which it is asked whose holes they are; those beyond stay in doubt."""
+"""Number of findings of a claim in holes for which the owner of the hole is checked; those beyond stay in doubt."""
 
 
 def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> Outcome:
-    """The outcome of folds with their findings in doubt where what would excuse them may not have been recorded.
+    """The outcome of folds, with doubts on findings whose excuses may not have been recorded.
 
-    Findings about groups that cannot be judged are left out, and so is who had their queues, which only commits tell,
-    and what became of their messages. A message that may have been saved unseen is not lost.
+    Findings about groups that cannot be judged are left out, and so are the owners of their queues, which only commits
+    show, and the fate of their messages. A message that may have been saved unseen is not lost.
 
     Args:
-        outcome: of all folds.
-        names: of the queues and processes that rows are about.
-        coverage: of the recording.
+        outcome: outcome of all folds.
+        names: names of the queues and processes in rows.
+        coverage: coverage of the recording.
         settings: an excuse may be older than what it excuses by ``rounds``.
     """
     known = coverage.processes or coverage.holes or coverage.of_groups or coverage.not_judged
@@ -65,7 +65,7 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         found = rows[at]
         doubt = _doubts(claim, found, names, coverage, settings)
         if claim.monitor is Monitor.MESSAGES and outcome.passed_over.get(WITHOUT_ORIGIN):
-            doubt |= int(Doubt.EVIDENCE)  # any message may be the one that they are about
+            doubt |= int(Doubt.EVIDENCE)  # any message may be the one they are about
         gone = left_out[at] = _of_others(claim, found, groups, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
@@ -73,7 +73,7 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
         if kept_all or now_certain[~gone].any():
             violated[code] += np.count_nonzero(now_certain & ~gone) - np.count_nonzero(certain)
             doubtful[code] += np.count_nonzero(~now_certain & ~gone) - np.count_nonzero(~certain)
-        else:  # those beyond are not known, and taken to be as these are
+        else:  # those beyond are not known, and assumed to be like these
             violated[code], doubtful[code] = 0, violated[code] + doubtful[code] - np.count_nonzero(gone)
         rows["doubt"][at] |= doubt
     _save(rows, statuses, names, coverage)
@@ -84,12 +84,12 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
 
 
 def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, settings: Settings) -> Hole | None:
-    """The hole in which an excuse of a finding may be, or what another member did on which it rests."""
+    """The hole in which an excuse of a finding may be, or an action of another member on which it rests."""
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
     group, topic, broker = _place(claim, slot)
     since, until = int(row["since"]), int(row["time"] - row["late"])
     excuse = coverage.lost(
-        # What is told of a queue whose broker is lost may be about any other queue.
+        # A finding about a queue whose broker was lost in reading may be about any other queue: any kind may excuse it.
         SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(_excuses(claim, slot, int(row["value"])))),
         group=group,
         topic=topic,
@@ -113,13 +113,15 @@ def _excuses(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind]:
 
 
 def _excuses_in_topic(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind] | None:
-    """What may excuse what is found of an original in a topic that is no group's own; None where it is not that."""
+    """What may excuse a finding about an original in a topic that belongs to no group; None if it is not such a
+    finding.
+    """
     is_original = bool(slot.topic) and not slot.group and value == 0
     return claim.excused_in_topics if is_original else None
 
 
 def _needed_of_others(claim: TraceClaim, slot: Slot, value: int) -> int:
-    """Mask of what other members must have recorded for a finding to count: nothing where brokers alone act."""
+    """Mask of what other members must have recorded for a finding to count: nothing if only brokers act."""
     return 0 if _excuses_in_topic(claim, slot, value) is not None else presupposed(claim.id, value).of_others
 
 
@@ -133,7 +135,9 @@ def _is_placeless(slot: Slot) -> bool:
 
 
 def _place(claim: TraceClaim, slot: Slot) -> tuple[str, str, str]:
-    """The group, topic and broker of what may excuse: the copies of a message are in several topics, at any broker."""
+    """The group, topic and broker of a possible excuse: the copies of a message are in several topics, on any
+    broker.
+    """
     if claim.monitor is Monitor.MESSAGES:
         return slot.group, "", ""
     return slot.group, slot.topic, "" if claim.by_members else slot.broker
@@ -142,8 +146,8 @@ def _place(claim: TraceClaim, slot: Slot) -> tuple[str, str, str]:
 def _since(claim: TraceClaim, since: Any, coverage: Coverage, settings: Settings) -> Any:
     """From when on an excuse counts.
 
-    What lasts, and what a client says again and again, the folds take to have been so before the recording began as it
-    was when they saw it first, so they miss no excuse there.
+    For lasting states and repeated statements, folds assume that they applied before the recording began as when first
+    seen, so no excuse is missed there.
     """
     since = np.full_like(since, EVER) if claim.lasts else since if claim.within else since - settings.rounds
     clipped = claim.lasts or claim.monitor is Monitor.GROUPS
@@ -177,7 +181,9 @@ def _doubts(claim: TraceClaim, found: Any, names: Names, coverage: Coverage, set
 
 
 def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) -> tuple[str, list[Kind]] | None:
-    """Who of those that a finding rests on never recorded what it must have, and the kinds; None if nobody."""
+    """A process on which a finding rests that never recorded what it must have, and the kinds; None if there is
+    none.
+    """
     needs = presupposed(claim.id, int(row["value"]))
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
     asked = [((one.name, one.incarnation), needs.seen, needs.seen_or_told) for one in _named(row, names)]
@@ -193,7 +199,7 @@ def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) ->
 
 
 def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: Coverage) -> Any:
-    """Which findings are about groups that cannot be judged, or of which less was recorded than the folds know of."""
+    """Which findings are about groups that cannot be judged, or of which less was recorded than the folds know."""
     excuses = evidence_mask(claim.excused_by) & coverage.recorded
     others = {
         group
@@ -205,13 +211,13 @@ def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: C
 
 
 def _save(rows: Any, statuses: Any, names: Names, coverage: Coverage) -> None:
-    """Messages that may have been saved unseen: it is not known what became of them."""
+    """Messages that may have been saved unseen: what became of them is not known."""
     at = np.flatnonzero((rows["note"] == Note.CHAIN) & (rows["value"] == MessageStatus.LOST) & (rows["slot"] >= 0))
     if not len(at):
         return
     found = rows[at]
     ever = np.full(len(at), coverage.end)
-    queues = [(slot.group, slot.topic, "") for slot in names.slots]  # a retry of it may be at any broker
+    queues = [(slot.group, slot.topic, "") for slot in names.slots]  # a retry of it may be on any broker
     lost = coverage.is_lost(_SAVES_A_MESSAGE, queues, found["slot"], found["since"], ever)
     others = {group for group, recorded in coverage.of_groups.items() if _SAVES_A_MESSAGE & ~recorded}
     others |= coverage.not_judged.keys()
@@ -221,9 +227,9 @@ def _save(rows: Any, statuses: Any, names: Names, coverage: Coverage) -> None:
         if any(coverage.unseen(group, who, 0, _CALLS) for who in coverage.clients(group))
     }
     lost |= np.array([slot.group in others for slot in names.slots])[found["slot"]]
-    # A row of one message has its origin, and in ``until`` when its retry is due.
+    # A row about one message has its origin, and in ``until`` the due time of its retry.
     messages = np.where(found["origin"] != 0, 1, np.maximum(found["until"] - found["offset"], 1))
-    # What another monitor tells of is counted where it is told.
+    # What another monitor reports is counted there.
     moved = np.bincount(found["slot"][lost], messages[lost], len(statuses)).astype(np.int64)
     moved = np.minimum(moved, statuses[:, MessageStatus.LOST])
     statuses[:, MessageStatus.LOST] -= moved

@@ -1,4 +1,4 @@
-"""Findings: what monitors write down, one row each, in the same form on every engine.
+"""Findings: what monitors write, one row each, in the same form on every engine.
 
 A row with a cause explains something (a duplicate, a decrease); a row without one, :attr:`Cause.NONE`, is a violation
 of its claim, unless it is in doubt. Rows name queues, messages and actors by code, see :mod:`..encoding.names`.
@@ -17,22 +17,22 @@ class Doubt(enum.IntFlag):
 
     NONE = 0
     SKEW = 1  # it rests on the order of two events of different clocks, closer than the skew or of unknown difference
-    GAP = 2  # what would excuse it may be in a hole of the recording
-    EVIDENCE = 4  # what would excuse it is not of a kind that was recorded
-    MODEL = 8  # all that was recorded of the queue is a behaviour of the model, in which the claim is a theorem
-    LEVELS = 16  # it rests on the delay levels of brokers that nobody told
+    GAP = 2  # an excuse may be in a hole of the recording
+    EVIDENCE = 4  # an excuse is of a kind that was not recorded
+    MODEL = 8  # everything recorded about the queue is a behaviour of the model, in which the claim is a theorem
+    LEVELS = 16  # it rests on delay levels that were not stated for the brokers
 
 
 class Note(enum.IntEnum):
-    """What a row tells besides violations and explained repetitions."""
+    """The kinds of rows besides violations and explained repetitions."""
 
     NONE = 0
-    SKIPPED = 1  # offsets ``offset`` … ``until`` (excluded) were jumped over by actor at time
+    SKIPPED = 1  # offsets ``offset`` … ``until`` (excluded) were skipped by actor at time
     OWNERSHIP = 2  # actor owned the queue from ``since`` to ``time``; value = path code of the end
     OFFSET = 3  # the stored offset was ``value`` at ``time``, by actor; expected = path code, until = log end or -1
-    CHAIN = 4  # what became of a message: value = verdict code, see traces.verdicts
+    CHAIN = 4  # what became of a message: value = verdict code, see traces.format.message_status
     UNPULLED = 5  # actor had the queue from ``since`` to ``time``, and never pulled it; ``offset`` = where it starts
-    END = 6  # the queue ended at ``offset``: as actor was told at ``time``, or, if it is a broker, as it has stored
+    END = 6  # the queue ended at ``offset``: as actor learnt at ``time`` or, if it is a broker, as it has stored
 
 
 ROW = np.dtype(
@@ -51,7 +51,7 @@ ROW = np.dtype(
         ("other", np.int32),  # who acted at ``since``, -1 without
         ("value", np.int64),  # what was seen
         ("expected", np.int64),  # what should have been seen
-        ("late", np.int64),  # for how long it had been too late by ``time``, ms: what came meanwhile excuses nothing
+        ("late", np.int64),  # for how long it had been too late by ``time``, ms: events in this time excuse nothing
     ]
 )
 """One finding."""

@@ -1,9 +1,9 @@
-"""Gathering: a trace is read once, and what monitors need of it is kept in little room.
+"""Gathering: a trace is read once, and what monitors need is kept in compact form.
 
-Monitors must know the context before the first event, and the context is spread over the whole trace. So the events
-wait, coded and packed, until everything was read. Parquet files are read in several threads, each of which codes its
-part with names of its own. Where that finds events out of order, or anything wrong, it is done again the careful way: a
-first look for the context and the problems, then everything in the order of time.
+Monitors must know the context before the first event, but the context is spread over the whole trace. The events are
+therefore kept, coded and packed, until everything was read. Parquet files are read in several threads, each of which
+codes its part with names of its own. If events are found to be out of order, or anything is wrong, the careful way is
+used: a first look for the context and the problems, then everything in the order of time.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from .scan import Scan, conclude, look, scan
 from .scanning import SCAN_COLUMNS, Scanning
 
 Progress = Callable[[str, int], None]
-"""Called with what is being done, and how many more events of it are done."""
+"""Called with what is being done, and for how many more events it has been done."""
 
 _DELIVER = codes(Kind)[Kind.DELIVER]
 _ROWS = 1 << 17
-"""Events that are read and packed at a time: so many that what a batch costs in Python does not count."""
+"""Number of events read and packed at a time: large enough to make the cost of a batch in Python negligible."""
 
 _ROWS_FED = 1 << 16
-"""Events that are fed to the folds at a time: few enough for the memory of a processor."""
+"""Number of events fed to the folds at a time: small enough for a processor's cache."""
 
 _READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS, "seq")))
 
@@ -49,9 +49,9 @@ class Part:
     """A part of a trace that was read.
 
     Attributes:
-        names: those its events are coded with.
+        names: the names with which its events are coded.
         stores: how many messages were stored, and where.
-        deliveries: how many there are: about as many as messages.
+        deliveries: number of deliveries, about the number of messages.
         kept: its events.
     """
 
@@ -66,8 +66,8 @@ class Events:
     """Events that were read.
 
     Attributes:
-        parts: in the order of time.
-        shelf: where the events of the parts are.
+        parts: the parts, in the order of time.
+        shelf: where the events of the parts are stored.
     """
 
     parts: Sequence[Part]
@@ -82,19 +82,19 @@ class Events:
 
     @property
     def deliveries(self) -> int:
-        """How many deliveries there are."""
+        """Number of deliveries."""
         return sum(part.deliveries for part in self.parts)
 
     def brokers(self) -> Iterator[Actor]:
-        """Those that have recorded some of them."""
+        """The brokers that have recorded some of them."""
         return (actor for part in self.parts for actor in part.names.actors if actor.incarnation < 0)
 
     def events(self, names: Names, *, last: bool) -> Iterator[Coded]:
         """All events in the order of time.
 
         Args:
-            names: those they are coded with; they learn what is new to them before the first event.
-            last: nobody will ask for them again, so that those that were taken need not be kept.
+            names: the names with which they are coded; unknown names are added to it before the first event.
+            last: nobody will request them again, so those that were taken need not be kept.
         """
         coded_anew = [
             (part, renaming(map(names.slot, part.names.slots)), renaming(map(names.actor, part.names.actors)))
@@ -115,19 +115,19 @@ class Gathered(Events):
     """A trace that was read.
 
     Attributes:
-        scan: its context, and how many events there are.
+        scan: its context, and its number of events.
     """
 
     scan: Scan
 
 
 def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Gathered:
-    """Read a trace, with the times that its events should have.
+    """Read a trace, with corrected times.
 
     Args:
         trace: what to read.
-        memory: so many bytes of packed events are kept in memory; the others wait in a temporary file.
-        progress: told how far it is.
+        memory: bytes of packed events that are kept in memory; the others are stored in a temporary file.
+        progress: called with the progress.
 
     Raises:
         TraceError: there are no events.
@@ -150,7 +150,7 @@ def gather(trace: Trace, *, memory: int, progress: Progress | None = None) -> Ga
 
 
 def gather_some(trace: Trace, *, memory: int) -> tuple[Scanning, Events]:
-    """Read a trace that is some of another one, which may have no events; times stay as they are.
+    """Read a trace that is a part of another one and may have no events; times are not corrected.
 
     Args:
         trace: what to read.
@@ -168,7 +168,9 @@ def gather_some(trace: Trace, *, memory: int) -> tuple[Scanning, Events]:
 
 
 def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Scanning, list[Part]] | None:
-    """The trace by its splits side by side; None if that cannot be done, since something is wrong or not in order."""
+    """The trace, read by splits side by side; None if this is impossible, because something is wrong or not in
+    order.
+    """
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
         return None
@@ -218,7 +220,7 @@ def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
 
 
 def _in_order(trace: Trace, shelf: Shelf, progress: Progress | None) -> Part:
-    """A trace that was looked at, once more in the order of time."""
+    """A trace after the first look, read once more in the order of time."""
     part = Part(names=Names(trace.header.groups))
     coder = Coder(part.names)
     for batch in read_ahead(trace.sorted_batches(COLUMNS)):

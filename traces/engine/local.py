@@ -1,8 +1,8 @@
 """The embedded engine: all monitors in one process, without Java.
 
-The trace is read once, see :mod:`.gathering`; then the folds by queue, of steps and by message go through its events
-beside each other, each in a thread of its own, in machine code. What they keep grows with the number of messages, not
-of events; a trace whose state would not fit is checked in several passes, each over a share of the queues and messages.
+The trace is read once, see :mod:`.gathering`; then the folds by queue, of steps and by message process its events side
+by side, each in a thread of its own, in machine code. Their state grows with the number of messages, not of events; a
+trace whose state would not fit is checked in several passes, each over a share of the queues and messages.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from .result import CheckResult, merge, verdicts
 from .scan import Scan
 
 STATE_BYTES = 40
-"""What the folds keep for an event, at most, on an average over a trace; measured, see benchmarks/traces.py."""
+"""Upper bound of the average state of the folds per event, in bytes; measured, see benchmarks/traces.py."""
 
 _AHEAD = 8
-"""Batches that wait for each fold."""
+"""Number of batches that wait for each fold."""
 
 
 def check_locally(
@@ -50,14 +50,15 @@ def check_locally(
     memory: int = 4 << 30,
     progress: Progress | None = None,
 ) -> CheckResult:
-    """Hold a trace against all claims.
+    """Check a trace against all claims.
 
     Args:
         trace: what to check.
-        settings: the terms.
-        memory: bytes that the events and the state of the folds may take, half of it each. Further events wait in a
-            temporary file; where the state needs more, the events are gone through several times.
-        progress: told how far it is.
+        settings: settings of the check.
+        memory: bytes that the events and the state of the folds may use, half of it each. Further events are stored in
+            a
+            temporary file; if the state needs more, the events are processed several times.
+        progress: called with the progress.
 
     Raises:
         TraceError: there are no events.
@@ -103,7 +104,7 @@ def conclude(
     engine: str,
     seconds: float,
 ) -> CheckResult:
-    """The answer of a check, from what its monitors say."""
+    """The answer of a check, from the outcomes of its monitors."""
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
@@ -135,19 +136,21 @@ def conclude(
 def folds_for(
     trace: Recorded, scanned: Scan, *, names: Names, settings: Settings, messages: int = 0
 ) -> tuple[Fold, ...]:
-    """The monitors by queue, and last the one by message; ``messages``: about how many there are, if that is known."""
+    """The monitors by queue, and last the one by message; ``messages``: the approximate number of messages, if it is
+    known.
+    """
     context, release = scanned.context, trace.header.release
     by_message = MessageFold(names=names, settings=settings, context=context, release=release, messages=messages)
     return *queue_folds(names=names, settings=settings, context=context, messages=messages), by_message
 
 
 def _chosen(share: Share) -> tuple[Callable[[Coded], Coded], ...]:
-    """What each of these monitors is fed of a share of the queues and of the messages."""
+    """What each of these monitors is fed for a share of the queues and of the messages."""
     return share.of_queues, share.of_queues, share.of_messages
 
 
 def feed(folds: Sequence[Fold], events: Iterable[Coded], *, finish: bool) -> list[Outcome]:
-    """Feed all events to folds, each in a thread of its own; what has come out, if they are to finish."""
+    """Feed all events to folds, each in a thread of its own; returns the outcomes if they are to finish."""
     workers = [_Worker(fold, _all, finish=finish) for fold in folds]
     _feed(workers, events, "", None)
     for worker in workers:
@@ -172,7 +175,7 @@ def _feed(workers: Sequence[_Worker], events: Iterable[Coded], what: str, progre
 
 
 class _Worker:
-    """A thread that feeds a fold what ``chosen`` makes of events, and lets it finish."""
+    """A thread that feeds a fold with the result of ``chosen`` for events, and lets it finish."""
 
     def __init__(self, fold: Fold, chosen: Callable[[Coded], Coded], *, finish: bool = True) -> None:
         self._fold = fold
@@ -185,7 +188,7 @@ class _Worker:
         self._thread.start()
 
     def put(self, coded: Coded) -> None:
-        """Let the fold have further events; waits while enough others do. Raises what the fold has raised."""
+        """Pass further events to the fold; waits while enough others are queued. Raises what the fold has raised."""
         self._raise_failure()
         self._waiting.put(coded)
 
@@ -199,7 +202,7 @@ class _Worker:
         self._raise_failure()
 
     def outcome(self) -> Outcome:
-        """What has come out, after :meth:`end`. Raises what the fold has raised."""
+        """The outcome, after :meth:`end`. Raises what the fold has raised."""
         self.wait()
         assert self._outcome is not None
         return self._outcome
@@ -225,5 +228,5 @@ class _Worker:
         try:
             step()
         except BaseException as failure:
-            # The reader goes on putting: what it puts is taken, and the failure is raised there.
+            # The reader continues to put: its items are discarded, and the failure is raised there.
             self._failure = failure

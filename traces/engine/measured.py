@@ -1,4 +1,4 @@
-"""What a checked trace shows in numbers: how much there was, what came again and why, what was lost, who overlapped."""
+"""The numbers of a checked trace: how much there was, what was repeated and why, what was lost, who overlapped."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Overlaps:
     """Times when several clients had one queue.
 
     Attributes:
-        count: how many there were.
+        count: number of overlaps.
         longest: the longest of them, ms.
-        total: all of them together, ms.
+        total: their sum, ms.
     """
 
     count: int
@@ -35,17 +35,17 @@ class Measured:
     """The numbers of a trace.
 
     Attributes:
-        events: of all kinds.
+        events: number of events of all kinds.
         deliveries: how often a listener was given a message.
-        duplicates: deliveries that came again, by the name of their cause; those without one are not among them.
-        unexplained: deliveries that came again without a cause.
-        losses: messages that the stored offset passed though nobody consumed them, or whose retry came to nothing.
-        overlaps: of ownership.
+        duplicates: repeated deliveries, by the name of their cause; without those that have none.
+        unexplained: repeated deliveries without a cause.
+        losses: messages that the stored offset passed although nobody consumed them, or whose retry never came.
+        overlaps: overlaps of ownership.
         statuses: messages by what became of them, by the name of the status.
         violated: ids of the claims that are violated.
         unknown: ids of the claims that are unknown.
         holds: ids of the claims that hold.
-        problems: how many things could not be read.
+        problems: number of things that could not be read.
     """
 
     events: int
@@ -84,7 +84,9 @@ def measure(result: CheckResult) -> Measured:
 
 
 def overlaps(owned: Iterable[Ownership]) -> Overlaps:
-    """When two or more clients had one queue; each time from the second owner's coming to its end is one overlap."""
+    """When two or more clients had one queue; one overlap lasts from the arrival of the second owner to the end of
+    double ownership.
+    """
     lengths = []
     for _, items in groupby(sorted(owned, key=lambda item: item.slot), key=lambda item: item.slot):
         changes = sorted(change for item in items for change in ((item.since, 1), (item.until, -1)))

@@ -1,8 +1,8 @@
-"""Pools of listeners: what a client has pulled waits until one of its threads is free, whatever queue it is from.
+"""Pools of listeners: pulled messages wait until a thread of the client is free, whatever queue they are from.
 
-A consumer has one pool for all its queues (CC-1, OR-3), which takes what was pulled in turn. The fold by queue sees one
-queue, and suspects what is given to no listener for long. Whether the pool was busy with other queues all the time is
-asked here, of the few clients that are suspected, in one more pass over the trace.
+A consumer has one pool for all its queues (CC-1, OR-3), which takes pulled messages in turn. The fold by queue sees
+only one queue, and suspects messages that are given to no listener for long. Whether the pool was busy with other
+queues all the time is checked here, for the few suspected clients, in one more pass over the trace.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from .reading import Recorded
 
 _MOVES = CODE["every-queue-moves"]
 _REST = 30_000
-"""While something waits, threads are free for no longer than this: what the pool refuses comes again after 5 s, ms."""
+"""While something waits, threads are free for no longer than this: a task that the pool refuses comes again after 5 s,
+ms.
+"""
 
 _DELIVER, _RESULT = (codes(Kind)[kind] for kind in (Kind.DELIVER, Kind.RESULT))
 
 
 @dataclass
 class _Calls:
-    """Calls of the listeners of one client: when each began and ended, and of which message."""
+    """Calls of the listeners of one client: when each began and ended, and for which message."""
 
     begin: list[int] = field(default_factory=list)
     end: list[int] = field(default_factory=list)
@@ -50,7 +52,7 @@ class _Calls:
             self.end[call] = time
 
     def longest_rest(self, since: int, until: int) -> int:
-        """For how long at most no listener ran in a period, ms."""
+        """The longest time within a period in which no listener ran, ms."""
         longest, free = 0, since
         for begin, end in zip(self.begin, self.end, strict=True):
             if begin >= until:
@@ -60,7 +62,7 @@ class _Calls:
         return max(longest, until - free)
 
     def passed(self, slot: int, offset: int, since: int, until: int) -> bool:
-        """Whether a later message of a queue was given to a listener in a period."""
+        """Whether a later message of a queue was given to a listener within a period."""
         return any(
             other == slot and after > offset and since <= begin <= until
             for (other, after), begin in zip(self.messages, self.begin, strict=True)
@@ -70,7 +72,8 @@ class _Calls:
 def settle_waiting(outcome: Outcome, trace: Recorded, names: Names, settings: Settings) -> Outcome:
     """The outcome without messages that had to wait for a pool that was busy all the time.
 
-    What later messages of its queue have passed, and what waits for longer than listeners may run, is late still.
+    Messages that later ones of their queue have overtaken, or that wait for longer than listeners may run, are still
+    late.
     """
     rows = outcome.rows
     suspects = np.flatnonzero(

@@ -1,4 +1,4 @@
-"""What a check asks of what it reads, be it files or a DataFrame."""
+"""What a check requires of its input, be it files or a DataFrame."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Recorded(Protocol):
     """A recording that is being checked.
 
     Attributes:
-        header: of all files together.
+        header: merged header of all files.
         files: what was read.
-        problems: what was wrong with it.
-        left_out: what of the given is no trace.
-        clocks: by which times are corrected, None where they are as they were recorded.
+        problems: its problems.
+        left_out: the given files that are not traces.
+        clocks: the clocks by which times are corrected; None if they are as recorded.
     """
 
     header: Header
@@ -34,14 +34,14 @@ class Recorded(Protocol):
 
     @property
     def evidence(self) -> Sequence[frozenset[Kind]]:
-        """What each file says it records; empty where it does not say."""
+        """What each file states that it records; empty if it does not state it."""
 
     @property
     def skipped(self) -> Counter[str]:
-        """How much of it is no event and no damage, by what it is."""
+        """How much of it is neither an event nor damage, by what it is."""
 
     def correct(self, clocks: Clocks) -> None:
-        """From now on, give times as they should be by these clocks."""
+        """From now on, return times corrected by these clocks."""
 
     def holes(self) -> list[Hole]:
         """What was lost in reading."""
@@ -49,4 +49,4 @@ class Recorded(Protocol):
     def events_of(
         self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """At least the events of some kinds of some clients from a time on (ms), in the order of time."""
+        """A superset of the events of some kinds of some clients from a time on (ms), in the order of time."""

@@ -1,4 +1,6 @@
-"""What was recorded of which group: the coverage of a trace, from what its files say and what was seen of them."""
+"""What was recorded for which group: the coverage of a trace, from the statements of its files and from what was
+seen.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 _CLOCKS = 10_000
-"""How far the clocks of logs are taken to be apart where it is asked who was a member, ms."""
+"""Assumed distance of the clocks of logs when membership is determined, ms."""
 
 STATIC_TOPIC = "it consumes a static topic, whose queues clients call otherwise than brokers"
 OTHER_RETRIES = "it consumes the retries of another group, where one message comes once for each of them"
@@ -33,7 +35,7 @@ BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers
 
 
 def coverage_in(trace: Recorded, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
-    """The coverage of a trace that was read to its end; ``slots``: queues that events are about."""
+    """The coverage of a trace that was read to its end; ``slots``: queues of events."""
     groups: dict[Actor, set[str]] = {}
     for _, group, who in scanned.kinds_of:
         if group:
@@ -47,14 +49,14 @@ def coverage_of(
 ) -> Coverage:
     """The coverage of a trace.
 
-    Of a group counts what those files record that tell of it, and those of brokers, which serve all groups. A group of
-    which only brokers tell, in a recording of clients, cannot be judged.
+    For a group, the kinds recorded by the files that mention it count, and those of brokers, which serve all groups. A
+    group that only brokers mention, in a recording of clients, cannot be judged.
 
     Args:
         scanned: the first look.
-        header: of all files together.
-        slots: queues that events are about.
-        evidence: what each file says it records; empty where it does not say.
+        header: merged header of all files.
+        slots: queues of events.
+        evidence: what each file states that it records; empty if it does not state it.
         holes: what was lost in reading.
     """
     context = scanned.context
@@ -107,7 +109,9 @@ def coverage_of(
 
 
 def _is_of_others(slot: Slot) -> bool:
-    """EN-13: whether a group consumes retries of another one; those of pop have more behind its name."""
+    """EN-13: whether a group consumes the retries of another one; retry topics of pop consumers have a suffix after the
+    group's name.
+    """
     of = group_of_topic(slot.topic) if slot.topic.startswith(RETRY_PREFIX) else ""
     return bool(slot.group and of) and slot.group != of and not of.startswith(f"{slot.group}_")
 
@@ -115,8 +119,8 @@ def _is_of_others(slot: Slot) -> bool:
 def _unrecorded_members(scanned: Scan) -> list[Hole]:
     """A hole for each group that divided queues among more members than were recorded.
 
-    A client's log tells how many members a changed pass saw (``cidAllSize``, ``RebalanceImpl#rebalanceByTopic``), and
-    not who they are. What the others had and stored is in no file, so the log settles nothing that is about them.
+    A client's log shows how many members a changed pass saw (``cidAllSize``, ``RebalanceImpl#rebalanceByTopic``), but
+    not which ones. What the others had and stored is in no file, so the log settles nothing about them.
     """
     recorded: dict[str, set[str]] = {}
     for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _CLIENTS):
@@ -130,7 +134,7 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
             since.setdefault(client, event["time"] - _CLOCKS)
             until.pop(client, None)
         elif event["kind"] in CLIENT_ENDS:
-            stopped = event["kind"] == Kind.CLIENT_STOP  # ST-6: of one that died brokers may tell for a while
+            stopped = event["kind"] == Kind.CLIENT_STOP  # ST-6: brokers may still list one that died for a while
             until[client] = event["time"] + (_CLOCKS if stopped else CHANNEL_EXPIRY + CHANNEL_SCAN)
     found: dict[str, Hole] = {}
     for event in scanned.context.events:
@@ -147,10 +151,10 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
 
 
 def _alike(scanned: Scan, header: Header) -> list[Hole]:
-    """A hole for each client of a broadcasting group that starts again and has not ended, from then on.
+    """A hole for each client of a broadcasting group that starts again without having ended, from then on.
 
-    EN-7: all processes of a host have one client id there, and logs do not tell them apart. Consumers of other groups
-    share the client of their process, and each of them may tell a start of its own.
+    EN-7: all processes of a host have one client id there, and logs do not distinguish them. Consumers of other groups
+    share the client of their process, and each of them may record a start of its own.
     """
     groups: dict[Actor, set[str]] = {}
     for _, group, who in scanned.kinds_of:
@@ -177,9 +181,9 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
 
 
 def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[Hole]:
-    """A hole for each client of several processes of which a log tells, and other files too.
+    """A hole for each client with several processes that is in a log, and in other files too.
 
-    A log numbers those that it knows; which of them others tell of, it cannot say.
+    A log numbers the processes that it knows; which of these the other files mean is not known.
     """
     files: dict[str, set[int]] = {}
     numbers: dict[str, set[int]] = {}
@@ -201,10 +205,10 @@ def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[
 
 
 def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:
-    """What a client does not record of a group although others do: mask of kinds, by client and group.
+    """What a client does not record for a group although others do: mask of kinds, by client and group.
 
-    The header says so. Where messages leave the window of a process that never called a listener (CC-13), its calls
-    were not recorded, as where another agent has changed RocketMQ's classes in a way that is not understood.
+    The header says so. If messages leave the window of a process that never called a listener (CC-13), its calls were
+    not recorded, for example because another agent has changed RocketMQ's classes in an unknown way.
     """
     lacking = {one: evidence_mask(kinds) for one, kinds in header.lacking.items()}
     seen: dict[tuple[str, Actor], int] = {}
@@ -217,7 +221,7 @@ def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:
 
 
 def _unrecorded_kinds(lacking: Mapping[tuple[str, str], int]) -> list[Hole]:
-    """A hole for each client that does not record of a group what others do."""
+    """A hole for each client that does not record for a group what others do."""
     return [
         Hole(
             kinds=kinds,
@@ -230,7 +234,7 @@ def _unrecorded_kinds(lacking: Mapping[tuple[str, str], int]) -> list[Hole]:
 
 
 def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:
-    """What each file records: what it says, or without a word what occurs in it."""
+    """What each file records: what it states, or what occurs in it if it states nothing."""
     occurring: dict[int, int] = {}
     for (file, *_), kinds in scanned.kinds_of.items():
         occurring[file] = occurring.get(file, 0) | kinds
@@ -241,7 +245,9 @@ def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int
 
 
 def _presupposed(kinds: int) -> int:
-    """What cannot have been recorded of a group from its beginning, as it never occurs, and must have happened."""
+    """Kinds that cannot have been recorded for a group from its beginning, as they never occur but must have
+    happened.
+    """
     never = 0
     if kinds & evidence_mask((Kind.DELIVER,)):
         for presupposed in (_OWNERSHIP, _PULLS):
@@ -250,9 +256,9 @@ def _presupposed(kinds: int) -> int:
 
 
 def _why(group: str, seen: Mapping[str, int]) -> str:
-    """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, which both name.
+    """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, named after both.
 
-    ``BroadcastOffsetManager#broadcastGroupId``: brokers of 5.x commit for a name that no group of consumers may have.
+    ``BroadcastOffsetManager#broadcastGroupId``: brokers of 5.x commit under a name that no group of consumers may have.
     """
     if group.endswith("@broadcast"):
         return KEPT_BY_BROKER

@@ -29,13 +29,13 @@ from .doubts import hole_of, unrecorded
 from .findings import Doubt, Note, sort_rows
 
 MOST_NAMED = 3
-"""Kinds that are lacking are named up to so many."""
+"""Maximum number of missing kinds that are named."""
 
 REPEATS = (CODE["every-duplicate-has-a-cause"], CODE["every-copy-has-a-cause"])
-"""Codes of the claims whose rows are deliveries that came again."""
+"""Codes of the claims whose rows are repeated deliveries."""
 
 _NAMED = 3
-"""Groups that a reason names."""
+"""Maximum number of groups named in a reason."""
 
 LEVELS_UNTOLD = (
     "it goes by the delay levels, and no recording of a broker tells those of these brokers; "
@@ -50,11 +50,11 @@ class ClaimVerdict:
     Attributes:
         claim: what is claimed.
         verdict: the answer.
-        judged: how many instances of it were looked at.
-        violated: violations without doubt.
-        doubtful: violations that may be none.
-        why: why it is unknown or not observable, and what would settle it; empty else.
-        holds_for: where it is unknown, the groups for which it holds, as nothing is lost or in doubt of them.
+        judged: number of judged instances.
+        violated: number of violations without doubt.
+        doubtful: number of violations in doubt.
+        why: why it is unknown or not observable, and what would settle it; otherwise empty.
+        holds_for: if it is unknown, the groups for which it holds, as nothing about them is lost or in doubt.
     """
 
     claim: TraceClaim
@@ -71,23 +71,23 @@ class CheckResult:
     """The answer of a check.
 
     Attributes:
-        header: of the trace, merged over its files.
+        header: header of the trace, merged over its files.
         files: what was read.
-        events: how many events there were.
+        events: number of events.
         begin: time of the first, ms since 1970; ``end``: of the last.
         seconds: how long the check took.
-        engine: which engine it was, in words.
+        engine: the engine, in words.
         problems: what could not be read.
-        settings: the terms of the check.
+        settings: settings of the check.
         coverage: what was recorded, and where the recording has holes.
         context: events that concern more than one queue or message.
         names: names of queues and processes.
         verdicts: one for each claim, in their order.
         rows: findings, explanations and notes, sorted.
-        statuses: how many messages of a slot had which status; slots × statuses.
-        passed_over: what no monitor could judge, in words, and how many there were.
-        left_out: files of the given folders that are no traces, each with why.
-        skipped: how much of imported files is no event and no damage, by what it is.
+        statuses: number of messages of each slot with each status; slots × statuses.
+        passed_over: what no monitor could judge, in words, and how often.
+        left_out: files of the given folders that are not traces, each with the reason.
+        skipped: how much of imported files is neither an event nor damage, by what it is.
     """
 
     header: Header
@@ -110,7 +110,7 @@ class CheckResult:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def verdict(self, claim: str) -> ClaimVerdict:
-        """The answer about the claim of an id; KeyError without one."""
+        """The answer about the claim with an id; KeyError if there is none."""
         return self.verdicts[CODE[claim]]
 
     @property
@@ -120,24 +120,24 @@ class CheckResult:
 
     @property
     def repeats(self) -> Counter[Cause]:
-        """How many deliveries came again, by cause; NONE where none was found."""
+        """Number of repeated deliveries, by cause; NONE if none was found."""
         again = self.rows[np.isin(self.rows["claim"], REPEATS) & (self.rows["note"] == Note.NONE)]
         return Counter(Cause(int(cause)) for cause in again["cause"])
 
     @property
     def messages(self) -> Counter[MessageStatus]:
-        """How many messages had which status, over all groups."""
+        """Number of messages with each status, over all groups."""
         return Counter(
             {status: int(self.statuses[:, status].sum()) for status in MessageStatus if self.statuses[:, status].any()}
         )
 
 
 def merge(outcomes: Sequence[Outcome], slots: int) -> Outcome:
-    """The outcome of all monitors together."""
+    """The combined outcome of all monitors."""
     statuses = np.zeros((slots, len(MessageStatus)), np.int64)
     passed_over: Counter[str] = Counter()
     for outcome in outcomes:
-        known = min(slots, len(outcome.statuses))  # folds make room for slots that may come
+        known = min(slots, len(outcome.statuses))  # folds reserve space for slots that may come
         statuses[:known] += outcome.statuses[:known]
         passed_over.update(outcome.passed_over)
     return Outcome(
@@ -153,15 +153,15 @@ def merge(outcomes: Sequence[Outcome], slots: int) -> Outcome:
 def verdicts(outcome: Outcome, names: Names, coverage: Coverage, settings: Settings) -> tuple[ClaimVerdict, ...]:
     """The answer about every claim.
 
-    A violation counts if what would excuse it was covered, see :mod:`.doubts`; one that counts settles the claim. A
-    claim holds if what would violate it was covered. What is left is UNKNOWN where something that was recorded may be
-    lost, and NOT OBSERVABLE where it never was recorded, or did not happen.
+    A violation counts if its possible excuses were covered, see :mod:`.doubts`; one that counts settles the claim. A
+    claim holds if its possible violations were covered. All other claims are UNKNOWN if something that was recorded may
+    be lost, and NOT OBSERVABLE if it was never recorded, or did not happen.
 
     Args:
-        outcome: of all monitors, with its doubts.
-        names: of the queues and processes that rows are about.
-        coverage: of the recording.
-        settings: the terms of the check.
+        outcome: outcome of all monitors, with its doubts.
+        names: names of the queues and processes in rows.
+        coverage: coverage of the recording.
+        settings: settings of the check.
     """
     return tuple(_verdict(code, claim, outcome, names, coverage, settings) for code, claim in enumerate(CLAIMS))
 
@@ -203,7 +203,7 @@ def _verdict(
 
 
 def _held(code: int, mask: int, outcome: Outcome, names: Names, coverage: Coverage) -> tuple[str, ...]:
-    """The groups of which nothing of ``mask`` is lost, and no finding is in doubt."""
+    """The groups for which nothing in ``mask`` is lost, and no finding is in doubt."""
     rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
     doubted = {names.slots[slot].group if slot >= 0 else "" for slot in np.unique(rows["slot"])}
     if len(rows) < outcome.doubtful[code] or "" in doubted:
@@ -218,7 +218,7 @@ def _held(code: int, mask: int, outcome: Outcome, names: Names, coverage: Covera
 
 
 def _other_groups(held: Sequence[str], coverage: Coverage) -> str:
-    """The beginning of a sentence about the groups for which a claim is unknown, where it holds for others."""
+    """The beginning of a sentence about the groups for which a claim is unknown, if it holds for others."""
     if not held:
         return ""
     left = [group for group in coverage.groups if group not in held]

@@ -1,4 +1,4 @@
-"""The first look at a trace: its context, its clocks, and what kinds of events were recorded."""
+"""The first look at a trace: its context, its clocks, and which kinds of events were recorded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .scanning import SCAN_COLUMNS, Scanning
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What the first look tells.
+    """The result of the first look.
 
     Attributes:
         context: events of the context, the time range, and what was recorded.
-        events: how many events there are.
-        kinds_of: mask of the kinds that occur, by file, group and who acts.
+        events: number of events.
+        kinds_of: mask of the kinds that occur, by file, group and acting process.
         holes: events without the place that others of their kind have.
     """
 
@@ -36,7 +36,7 @@ class Scan:
     holes: Sequence[Hole] = ()
 
     def is_to_correct(self, trace: Recorded) -> bool:
-        """Whether the clocks of the trace turn out to need correction: the trace gives other times from now on."""
+        """Whether the clocks of the trace need correction: if so, the trace returns corrected times from now on."""
         if trace.clocks is not None or not self.context.clocks.corrects:
             return False
         trace.correct(self.context.clocks)
@@ -47,10 +47,10 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
     """The context of a trace of which everything was seen.
 
     Args:
-        seen: all of it.
-        header: which kinds the trace claims to record; without a claim those that occur count.
+        seen: everything that was seen.
+        header: which kinds the trace claims to record; without a claim, those that occur count.
         files: what was read, for the error.
-        clocks: by which times were corrected; None where they are as they were recorded.
+        clocks: the clocks by which times were corrected; None if they are as recorded.
 
     Raises:
         TraceError: there are no events.
@@ -79,7 +79,7 @@ def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Sc
 
     Args:
         trace: what to look at.
-        progress: told what is being done, and how many more events of it are done.
+        progress: called with what is being done, and for how many more events it has been done.
 
     Raises:
         TraceError: there are no events.

@@ -1,4 +1,4 @@
-"""What the first look at a trace sees: its context, its range of time, what kinds of events were recorded, by whom."""
+"""What the first look at a trace sees: its context, its time range, and which kinds of events were recorded by whom."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CONTEXT_COLUMNS = (
 _FEW = CONTEXT | OWNERSHIP | {Kind.LOCK}
 
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
-"""Columns that are looked at before events are judged."""
+"""Columns that are read before events are judged."""
 
 _OF_A_MESSAGE = (*IN_WINDOW, Kind.COMMIT_MEMORY)
 _OF_A_QUEUE = (*_OF_A_MESSAGE, Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT)
@@ -64,38 +64,39 @@ _WHERE = {
     "offset": (*_OF_A_MESSAGE, Kind.COMMIT, Kind.STORE),
     "result": (Kind.RESULT, Kind.PULL_RESULT, Kind.OFFSET_QUERY, Kind.SEND_BACK, Kind.LOCK),
 }
-"""Fields by which an event has its place, or its outcome; of which kinds of events."""
+"""Fields that give an event its place, or its outcome; for which kinds of events."""
 
 _MOSTLY = 2
-"""So many events have their place for each that has not, where it is a loss."""
+"""A missing place counts as a loss if at least this many events have theirs for each that does not."""
 
 _MOST_PLACELESS = 1_000
-"""Events without their place of each file, kind and field that are kept, each with its time."""
+"""Maximum number of events without their place that are kept for each file, kind and field, each with its time."""
 
 _MANY, _MANY_RUNS = 1 << 20, 64
-"""More different things, and higher numbers of processes, than that are not counted by place."""
+"""With more distinct values, or higher process numbers, than these, they are not counted by array position."""
 
 _BITS: Mapping[str | None, int] = {str(kind): bit for kind, bit in EVIDENCE_BIT.items()}
 
 
 @dataclass
 class Scanning:
-    """What has been seen so far; several can be put together.
+    """What has been seen so far; several such objects can be joined.
 
     Attributes:
-        events: how many.
+        events: number of events.
         begin: time of the earliest, ms; ``end``: of the latest.
         kinds: words of the kinds that occur.
-        kinds_of: mask of the kinds that occur, by file, group and who acts, a client or else a broker, and AT_BROKER
-            what is stored there; the group is empty where an event names none.
+        kinds_of: mask of the kinds that occur, by file, group and acting process (a client, or else a broker);
+            AT_BROKER
+            marks what is stored there; the group is empty if an event names none.
         context: events of the context, in the order of reading.
-        keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches have it then.
-        placed: how many events have a field by which they have their place, by file, kind and field.
-        placeless: times of those that have not.
-        sides: of causal pairs, by which clocks are compared.
-        latest: of each file the latest time so far, ms.
-        unsteady: files whose times go back further than threads are held up.
-        steps: of clocks that were set back in files whose recorders counted their events.
+        keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches then have it.
+        placed: number of events with the field that gives them their place, by file, kind and field.
+        placeless: times of those without it.
+        sides: sides of causal pairs, by which clocks are compared.
+        latest: for each file, the latest time so far, ms.
+        unsteady: files whose times go back further than thread delays can explain.
+        steps: steps of clocks that were set back in files whose recorders counted their events.
     """
 
     events: int = 0
@@ -114,11 +115,11 @@ class Scanning:
 
     @classmethod
     def of(cls, trace: Trace) -> Scanning:
-        """Nothing yet, of all of a trace or of a part of it."""
+        """An empty object for a whole trace or a part of it."""
         return cls(sides=Observed(trace.rows or 0))
 
     def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
-        """Look at a batch with the columns :data:`SCAN_COLUMNS`, of the file of a number."""
+        """Process a batch with the columns :data:`SCAN_COLUMNS`, of the file with a number."""
         if not len(batch):
             return
         self.sides.see(batch)
@@ -144,18 +145,18 @@ class Scanning:
             batch = batch.append_column("seq", given.column("seq"))
         few = batch.take(arrow_places(wanted))
         if Kind.LOCK in occurring:
-            # They are asked for again and again; what is held against passes of rebalance are those that were not got.
+            # Successful locks are requested repeatedly; only the refused ones are compared with rebalance passes.
             got = pc.and_(pc.equal(few.column("kind"), str(Kind.LOCK)), pc.equal(few.column("result"), str(Result.OK)))
             few = few.filter(pc.invert(got.fill_null(False)))
         self.context += few.to_pylist()
 
     def put_in_order(self, first: int) -> None:
-        """Put events of the context in order, from the ``first`` on, which are those of one file: it may have none."""
+        """Put events of the context in order, from the ``first`` on, all of one file; there may be none."""
         own = sorted(self.context[first:], key=lambda event: (event["time"], event["seq"]))
         self.context[first:] = [{name: event[name] for name in CONTEXT_COLUMNS} for event in own]
 
     def look_again(self, file: int, source: SplitReader | Source) -> None:
-        """Read a file once more whose times go back, to see whose clock was set."""
+        """Read a file again whose times go back, to find out whose clock was set."""
         if file in self.unsteady and source.counted:
             self.steps += steps_back(source.batches(OF_SET_BACK, rows=ROWS))
 
@@ -196,7 +197,9 @@ class Scanning:
         kinds: Column,
         file: int,
     ) -> None:
-        """Note at which brokers offsets of groups are told to be stored: who recorded that need not do so of others."""
+        """Record at which brokers offsets of groups are recorded as stored: a recorder of these need not record
+        others.
+        """
         if Kind.COMMIT not in words:
             return
         brokers, at = _words(batch.column("broker"))
@@ -226,9 +229,9 @@ class Scanning:
                 kept += Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
 
     def placeless_events(self) -> list[Hole]:
-        """Events that may be about any queue or process, where nearly all others of their kind tell.
+        """Events that may be about any queue or process, although nearly all others of their kind state it.
 
-        A recording in which none tells is another one: there nobody can say whose they are.
+        In a recording in which none states it, this is different: there nobody can say whose they are.
         """
         return [
             Hole(since=time, until=time, kinds=_BITS[kind], why=f"{kind} without {name}")
@@ -238,7 +241,7 @@ class Scanning:
         ]
 
     def join(self, later: Scanning) -> None:
-        """Add what was seen of the trace after this."""
+        """Add what was seen in the trace after this one."""
         self.placed.update(later.placed)
         for lost, times in later.placeless.items():
             kept = self.placeless.setdefault(lost, [])
@@ -254,7 +257,7 @@ class Scanning:
         self.steps += later.steps
 
     def carried(self) -> tuple[dict[str, Any], Any]:
-        """What was seen, to be kept: what JSON can tell, and an array."""
+        """What was seen, to be stored: a value that JSON can express, and an array."""
         sides, array = self.sides.carried()
         said = {
             "events": self.events,
@@ -272,7 +275,7 @@ class Scanning:
 
     @classmethod
     def carrying(cls, said: Mapping[str, Any], sides: Any, files: Sequence[int]) -> Scanning:
-        """What :meth:`carried` has told; ``files``: the number that each file has now."""
+        """An object restored from the result of :meth:`carried`; ``files``: the present number of each file."""
         return cls(
             events=said["events"],
             begin=said["begin"],
@@ -288,7 +291,7 @@ class Scanning:
 
 
 def _words(column: pa.Array) -> tuple[list[str], Any]:
-    """The words of a column, an empty one last, and which each value is; the last where it is missing."""
+    """The words of a column, with an empty one last, and the index of each value; missing values have the last one."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     words = [word or "" for word in column.dictionary.to_pylist()]

@@ -50,10 +50,10 @@ def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orde
     """The deliveries of a message to one group, how each ended, and what the rules expect next (SB-14, DL-2).
 
     Args:
-        events: of the message and the group, by time.
+        events: events of the message and the group, by time.
         limit: how often it may be sent back, see :func:`~model.retry_policy.maximum_sent`.
-        settings: with the table of delays.
-        orderly: whether the listener is orderly: then nothing is sent back after a failure, and no wait is expected.
+        settings: settings of the check, including the delay table.
+        orderly: whether the listener is orderly: nothing is then sent back after a failure, and no wait is expected.
     """
     attempts: list[Attempt] = []
     for event in events:

@@ -23,7 +23,7 @@ class Trouble(enum.StrEnum):
     UNKNOWN_FORMAT = "file of no known form"  # left out, though it looks like a recording
     NO_HEADER = "header missing"  # defaults are used
     HEADER = "header damaged"  # defaults are used for damaged members
-    VERSION = "later schema version"  # read as far as it goes
+    VERSION = "later schema version"  # read as far as possible
     DISAGREE = "headers disagree"  # the first file wins
     NO_TIME = "event without time or kind"  # left out
     STRAY_TIME = "time that its neighbours contradict"  # left out

@@ -1,8 +1,8 @@
 """Stray times: an event whose time is contradicted by its neighbours, which the same recorder wrote in order.
 
-One wrong time, such as 1970 or 2099, would extend the recording, the beginning and end of everything that lasts, and
-make everything with a deadline late. The event is left out like one without a time: it happened between its neighbours,
-and its content is not known.
+One wrong time, such as 1970 or 2099, would stretch the recording, misplace where lasting states begin and end, and make
+everything with a deadline late. The event is left out like one without a time: it happened between its neighbours, and
+its content is not known.
 """
 
 from __future__ import annotations

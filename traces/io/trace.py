@@ -118,9 +118,10 @@ class Trace:
         """The events file by file, each in the order of its recorder.
 
         Args:
-            columns: of the schema, in the order wanted; all of them by default. :data:`~.events.EXTRA` is a further
+            columns: columns of the schema, in the desired order; all of them by default. :data:`~.events.EXTRA` is a
+                further
                 one, with the members that the schema does not know.
-            rows: events in a batch, at most.
+            rows: maximum number of events in a batch.
 
         Raises:
             TraceError: there is no such column, or there are no events at all, or with ``strict`` any problem.

@@ -1,3 +1,3 @@
-"""Monitors: folds over coded events, one for each way to key them."""
+"""Monitors: folds over coded events, one for each kind of key."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Agreement: processes of a group that should say the same, and for how long they do not."""
+"""Agreement: processes of a group that should say the same thing, and how long they do not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Statement:
         actor: the process.
         value: what it says.
         since: ms.
-        surely: until when it says so for certain, ms; ``possibly``: until when it may say so, as its end is not known.
+        surely: until when it certainly says so, ms; ``possibly``: until when it may say so, if its end is not known.
     """
 
     actor: Actor
@@ -34,15 +34,15 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two processes said different things all the time from ``since`` to ``until``."""
+    """Two processes said different things for the whole time from ``since`` to ``until``."""
 
     since: int  # ms
     until: int  # ms
-    actor: Actor  # the one that differs from most
+    actor: Actor  # the one that differs from most others
     other: Actor  # one of those it differs from
-    pairs: int = 1  # how many pairs differed for too long at overlapping times
-    doubt: Doubt = Doubt.NONE  # why it may not have lasted so long
-    late: int = 0  # for how long of it that was certainly too long, ms
+    pairs: int = 1  # number of pairs that differed for too long at overlapping times
+    doubt: Doubt = Doubt.NONE  # why it may have been shorter
+    late: int = 0  # for how long it had certainly been too long, ms
 
 
 def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], memberships: Memberships) -> list[Statement]:
@@ -50,7 +50,7 @@ def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], membersh
 
     Args:
         group: the group.
-        said: when, by whom and what, in the order of time.
+        said: time, process and statement, in the order of time.
         memberships: of all processes.
     """
     found: list[Statement] = []
@@ -70,8 +70,8 @@ def statements(group: str, said: Sequence[tuple[int, Actor, Hashable]], membersh
 def disagreements(said: Sequence[Statement], *, settings: Settings, order: Order) -> list[Difference]:
     """Times at which two processes differed for longer than two rounds, one item for all pairs at overlapping times.
 
-    Any two are compared by themselves: while a group is restarted one by one, somebody always differs from somebody,
-    and that is no harm as long as no two differ for long.
+    Every two processes are compared separately: while a group is restarted one by one, there is always somebody who
+    differs from somebody else, which does no harm as long as no two differ for long.
     """
     proven = _together(_pairs([(each.since, each.surely, each) for each in said], settings.rounds))
     possible = _pairs([(each.since, each.possibly, each) for each in said], settings.rounds)
@@ -105,7 +105,9 @@ def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:
 _GONE = object()
 
 MOST_COMPARED = 2_000_000
-"""Pairs of processes that may begin or end to differ, besides :data:`PAIRS_OF_A_CHANGE` for each thing said."""
+"""Maximum number of pairs of processes that may begin or end to differ, besides :data:`PAIRS_OF_A_CHANGE` for each
+statement.
+"""
 
 PAIRS_OF_A_CHANGE = 500
 
@@ -114,7 +116,7 @@ def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> li
     changes: dict[tuple[int, Actor], Hashable] = {}
     for since, until, statement in spells:
         if since < until:
-            # One that begins at the moment another one ends goes on with it: the process is not gone in between.
+            # A statement that begins when another one ends continues it: the process is not gone in between.
             changes.setdefault((until, statement.actor), _GONE)
             changes[since, statement.actor] = statement.value
     says: dict[Actor, Hashable] = {}
@@ -129,7 +131,7 @@ def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> li
             continue
         if before is not _GONE:
             del saying[before][actor]
-        # Of those that say something else both before and after, nothing changes.
+        # For those that say something else both before and after, nothing changes.
         if before is _GONE:
             began, ended = _others(saying, value), []
         elif value is _GONE:
@@ -158,7 +160,7 @@ def _pairs(spells: Iterable[tuple[int, int, Statement]], longer_than: int) -> li
 
 
 def _others(saying: Mapping[Hashable, Mapping[Actor, None]], value: Hashable) -> list[Actor]:
-    """All processes but those that say a value."""
+    """All processes except those that say a value."""
     return [actor for said, actors in saying.items() if said != value for actor in actors]
 
 
@@ -183,7 +185,7 @@ def _one(pairs: list[Difference]) -> Difference:
     often = Counter(actor for pair in pairs for actor in (pair.actor, pair.other))
     actor = min(often, key=lambda actor: (-often[actor], actor))
     if len(often) == 2:
-        # Of two alone nobody is in the majority: the one that came later is named first.
+        # Of only two, neither is in the majority: the one that came later is named first.
         actor = max(often)
     other = min(
         pair.other if pair.actor == actor else pair.actor for pair in pairs if actor in (pair.actor, pair.other)

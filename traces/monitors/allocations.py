@@ -1,7 +1,7 @@
-"""Allocations: whether a client gives itself what its strategy computes from what it saw (A6, A11, A14).
+"""Allocations: whether a client gives itself what its strategy computes from what the client saw (A6, A11, A14).
 
-The strategies are those of the model. A recording tells their names, so what else a strategy is configured with must be
-the default, or stand behind the name: ``CONSISTENT_HASH(20)`` for virtual nodes, ``MACHINE_ROOM(room1,room2)``.
+The strategies are those of the model. A recording contains their names, so other settings of a strategy must be the
+defaults, or follow the name: ``CONSISTENT_HASH(20)`` for virtual nodes, ``MACHINE_ROOM(room1,room2)``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from .runs import Run, Told
 CLAIM = "allocation-as-the-strategy-says"
 
 NO_ANSWER = -1
-"""What a finding expects where the strategy refuses its input: the pass fails, and nothing changes (RB-20)."""
+"""Expected value of a finding if the strategy refuses its input: the pass fails, and nothing changes (RB-20)."""
 
 _NAMED = re.compile(r"\s*([A-Za-z0-9_-]+)\s*(?:\(([^)]*)\))?\s*")
 _FAILED = FAILURES | {Result.ERROR}
 
 _MOST_NODES = 10_000
-"""Virtual nodes of a client (10 usually); a recording that names more is not followed: that takes memory and time."""
+"""Maximum number of virtual nodes of a client (usually 10); a recording with more is not followed: it takes memory and
+time.
+"""
 
 
 class Unreadable(ValueError):
@@ -57,9 +59,9 @@ def queue_of(topic: str, text: str) -> MessageQueue:
 
 
 def strategy_of(text: str) -> tuple[Strategy, bool] | None:
-    """The strategy that a recording names, and whether all it is configured with is known; None if it is unknown.
+    """The strategy that a recording names, and whether all its settings are known; None if it is unknown.
 
-    CONFIG and MACHINE_ROOM_NEARBY depend on what the user supplies, as any strategy of the user's own does.
+    CONFIG and MACHINE_ROOM_NEARBY depend on settings of the user, as does any strategy of the user's own.
     """
     found = _NAMED.fullmatch(text)
     if found is None:
@@ -90,14 +92,14 @@ def queues_of(topic: str, texts: Iterable[str]) -> tuple[MessageQueue, ...]:
 
 @lru_cache(maxsize=1024)
 def _sorted(topic: str, texts: tuple[str, ...]) -> tuple[MessageQueue, ...]:
-    # Most passes see the queues that others saw.
+    # Most passes see queues that others have already seen.
     return tuple(sorted({queue_of(topic, text) for text in texts}))
 
 
 def expected_share(
     strategy: Strategy, *, own_id: str, topic: str, queues: list[str], members: list[str]
 ) -> frozenset[MessageQueue] | None:
-    """What the strategy gives a client; None where it refuses, so that the pass fails and nothing changes (RB-20).
+    """What the strategy gives a client; None if it refuses, so that the pass fails and nothing changes (RB-20).
 
     Queues and ids are sorted as a client sorts them (RB-6).
 
@@ -112,9 +114,10 @@ def expected_share(
 
 
 def answers_otherwise(run: Run, *, strategy: str, members: list[str], queues: list[str]) -> bool:
-    """Whether the client would answer otherwise than it did, had it seen these members and queues.
+    """Whether the client's answer would have been different had it seen these members and queues.
 
-    RocketMQ logs only passes that change something. One that had to is in any recording, if it took place.
+    RocketMQ logs only passes that change something. A pass that had to change something is in any recording, if it took
+    place.
     """
     known = strategy_of(run.detail or strategy or "AVG")
     if known is None or run.assigned is None:
@@ -124,10 +127,11 @@ def answers_otherwise(run: Run, *, strategy: str, members: list[str], queues: li
 
 
 class Allocations:
-    """Judges passes of rebalance by themselves.
+    """Judges rebalance passes individually.
 
     Attributes:
-        unjudged: how many passes could not be judged, by reason: the strategy, or what was not recorded of the pass.
+        unjudged: number of passes that could not be judged, by reason: the strategy, or what was not recorded of the
+            pass.
     """
 
     def __init__(self, told: Told, *, names: Names, notebook: Notebook) -> None:
@@ -159,7 +163,7 @@ class Allocations:
         assigned = frozenset(queues_of(run.topic, run.assigned or ()))
         share: frozenset[MessageQueue] | None
         if self._broadcasting(run.group):
-            # RB-7: every queue, and no strategy is asked.
+            # RB-7: every queue, without a strategy.
             share, certain = frozenset(queues_of(run.topic, run.queues or ())), True
         else:
             known = strategy_of(given or "AVG")
@@ -174,7 +178,8 @@ class Allocations:
         self._notebook.judge(CLAIM, run.count)
         if share is not None and assigned == share:
             return
-        # However a strategy is configured: without input it has no answer, and it gives nothing it was not offered.
+        # However a strategy is configured: without input it has no answer, and it gives nothing that it was not
+        # offered.
         certain = certain or share is None or not set(run.assigned or ()) <= set(run.queues or ())
         self._notebook.violation(
             CLAIM,

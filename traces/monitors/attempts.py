@@ -1,7 +1,7 @@
-"""What is known of a message that failed: a chain of attempts, and what was seen of each.
+"""What is known about a message that failed: a chain of attempts, and what was seen of each.
 
-A message that is delivered once and succeeds has none of this. A *chain* is the history of a message for one consumer
-group; an *attempt* is one count (``reconsumeTimes``) of it, of which there may be several copies at several *places*.
+A message that is delivered once and succeeds has no chain. A *chain* is the history of a message for one consumer
+group; an *attempt* is one of its counts (``reconsumeTimes``), of which there may be several copies at several *places*.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .notes import NOBODY
 
 _FIRST = int64(0)
 SEVERAL = constant(-2)
-"""More than one broker, or nobody knows which."""
+"""More than one broker, or an unknown one."""
 
 
 @part
 def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> Any:
-    """Begin to note more of a message."""
+    """Begin to record more about a message."""
     number = known.used[CHAINS]
     known.used[CHAINS] += 1
     chain = known.chains[number]
@@ -46,7 +46,7 @@ def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> A
 
 @part
 def chain_of(known: Any, message: int, origin: int, scope: int) -> Any:
-    """The chain of a message that was delivered once, at count 0, and of which nothing else was noted so far."""
+    """The chain of a message that was delivered once, at count 0, and about which nothing else was recorded so far."""
     entry = known.table.entries[message]
     if entry.chain >= 0:
         return int64(entry.chain)
@@ -68,7 +68,7 @@ def chain_of(known: Any, message: int, origin: int, scope: int) -> Any:
 
 @part
 def find_attempt(known: Any, chain: int, count: int) -> Any:
-    """Where an attempt of a chain is noted; -1 if it is not."""
+    """The position of an attempt of a chain; -1 if there is none."""
     at = int64(known.chains[chain].highest)
     while at >= 0 and known.attempts[at].attempt > count:
         at = int64(known.attempts[at].next)
@@ -77,9 +77,9 @@ def find_attempt(known: Any, chain: int, count: int) -> Any:
 
 @part
 def latest_attempt(known: Any, chain: int) -> Any:
-    """The attempt of a chain that was delivered last, or failed last; that with the highest count if none was.
+    """The attempt of a chain that was delivered, or failed, last; the one with the highest count if none was.
 
-    CC-12: a client that could not send a message back counts on by itself, so that a lower count may come later.
+    CC-12: a client that could not send a message back counts on by itself, so a lower count may come later.
     """
     latest = at = int64(known.chains[chain].highest)
     while at >= 0:
@@ -92,7 +92,7 @@ def latest_attempt(known: Any, chain: int) -> Any:
 
 @part
 def add_attempt(known: Any, chain: int, count: int) -> Any:
-    """Begin to note an attempt."""
+    """Begin to record an attempt."""
     at = known.used[ATTEMPTS]
     known.used[ATTEMPTS] += 1
     new = known.attempts[at]
@@ -156,26 +156,26 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
 
 @part
 def with_broker(before: int, broker: int) -> Any:
-    """The only broker, or topic, of some, ``before`` and another one, by their codes; SEVERAL if they differ."""
+    """The only broker, or topic, among ``before`` and another one, as codes; SEVERAL if they differ."""
     return broker if before in (NOBODY, broker) else int64(SEVERAL)
 
 
 @part
 def attempt_of(known: Any, chain: int, count: int) -> Any:
-    """Where an attempt is noted, from now on if it was not before."""
+    """The position of an attempt, which is added if it does not exist yet."""
     at = find_attempt(known, chain, count)
     return at if at >= 0 else add_attempt(known, chain, count)
 
 
 @part
 def copies_of(attempt: Any) -> Any:
-    """How many copies of an attempt there are, as far as seen; each is seen up to three times on its way."""
+    """Number of copies of an attempt that were seen; each is seen up to three times on its way."""
     return int64(max(max(attempt.stored + attempt.repeated, attempt.moved), attempt.reached) + attempt.dead)
 
 
 @part
 def first_seen(attempt: Any) -> Any:
-    """When copies of an attempt were seen, as early as is noted."""
+    """When copies of an attempt were first seen, according to the records."""
     if attempt.stored_at != ABSENT:
         return attempt.stored_at
     if attempt.dead_at != ABSENT:
@@ -185,7 +185,7 @@ def first_seen(attempt: Any) -> Any:
 
 @part
 def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
-    """Whether an attempt was delivered at a place; never at one that is not known."""
+    """Whether an attempt was delivered at a place; never at an unknown one."""
     if slot < 0 or offset == ABSENT:
         return False
     attempt = known.attempts[at]
@@ -203,7 +203,9 @@ def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
 
 @part
 def add_place(known: Any, at: int, slot: int, offset: int) -> None:
-    """Note a place at which an attempt is delivered for the first time; call it before the delivery is counted."""
+    """Record a place at which an attempt is delivered for the first time; to be called before the delivery is
+    counted.
+    """
     attempt = known.attempts[at]
     if attempt.deliveries == 0:
         attempt.slot = slot
@@ -219,7 +221,7 @@ def add_place(known: Any, at: int, slot: int, offset: int) -> None:
 
 @part
 def depart(known: Any, chain: int, slot: int, offset: int) -> None:
-    """Note that the message has left a place."""
+    """Record that the message has left a place."""
     place = known.chains[chain].departed
     while place >= 0:
         if known.places[place].slot == slot and known.places[place].offset == offset:
@@ -235,7 +237,7 @@ def depart(known: Any, chain: int, slot: int, offset: int) -> None:
 
 @part
 def come_back(known: Any, chain: int, slot: int, offset: int) -> None:
-    """Note that the message is at a place again that it seemed to have left."""
+    """Record that the message is at a place again that it seemed to have left."""
     before = int64(-1)
     place = int64(known.chains[chain].departed)
     while place >= 0 and (known.places[place].slot != slot or known.places[place].offset != offset):
@@ -251,7 +253,7 @@ def come_back(known: Any, chain: int, slot: int, offset: int) -> None:
 
 @part
 def wait(known: Any, at: int, due: int) -> None:
-    """Note a copy that waits, until ``due`` (ms)."""
+    """Record a copy that waits, until ``due`` (ms)."""
     number = known.used[WAITS]
     known.used[WAITS] += 1
     known.waiting[number].due = due
@@ -261,7 +263,7 @@ def wait(known: Any, at: int, due: int) -> None:
 
 @part
 def leave(known: Any, at: int, due: int) -> None:
-    """Note that a copy with this due time waits no longer."""
+    """Record that a copy with this due time no longer waits."""
     attempt = known.attempts[at]
     before = int64(-1)
     item = int64(attempt.waiting)
@@ -278,7 +280,7 @@ def leave(known: Any, at: int, due: int) -> None:
 
 @part
 def earliest(known: Any, at: int) -> Any:
-    """The earliest due time of the copies that wait, ABSENT if none does."""
+    """The earliest due time of the waiting copies; ABSENT if none waits."""
     due = int64(ABSENT)
     item = known.attempts[at].waiting
     while item >= 0:
@@ -292,7 +294,7 @@ def earliest(known: Any, at: int) -> Any:
 def counts_at(known: Any, chain: int, slot: int, offset: int) -> Any:
     """Lowest and highest count with which a message was delivered at a place; ABSENT twice if it was not.
 
-    The lowest is what it is stored with: local retries count on in the memory of the client only (SB-6).
+    The lowest is the stored one: local retries count on only in the memory of the client (SB-6).
     """
     low, high = int64(ABSENT), int64(ABSENT)
     at = int64(known.chains[chain].highest)

@@ -1,4 +1,4 @@
-"""Balance: a client balances all its topics as long as it lives, pass by pass (RB-1; A8)."""
+"""Balance: a client balances all its topics for as long as it lives, pass by pass (RB-1; A8)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class _Client:
 
     Attributes:
         actor: the client.
-        outages: when no pass could be made, as a broker was away that members are asked of (RB-4).
+        outages: when no pass could be made, as a broker that is asked for the members was away (RB-4).
         still: when it stood still.
         known: topics of which its group has seen a queue, and since when.
-        without: topics of which it was told that they have no queue.
-        said: its latest heartbeat, as the event has it.
-        consumed: topics it says it consumes, and since when.
+        without: topics of which it learnt that they have no queue.
+        said: its latest heartbeat, as in the event.
+        consumed: topics that it says it consumes, and since when.
         passes: time of the latest pass over each topic.
         behind: topics that passes leave out: since when, and the latest pass over another topic.
-        left_out: what was behind and is over: topic, since, until.
-        due: before this time nothing more can be behind.
+        left_out: topics that were behind: topic, since, until.
+        due: before this time, nothing more can be behind.
     """
 
     actor: Actor
@@ -54,20 +54,20 @@ class _Client:
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
         self.said = subscriptions
         topics = sorted({parse_subscription(text)[0] for text in subscriptions})
-        # RB-3: a topic that has no queue yet is passed over, and one that never gets any (retryQueueNums = 0).
+        # RB-3: a topic without queues is skipped, be it for now or for ever (retryQueueNums = 0).
         topics = [topic for topic in topics if topic in self.known or topic not in self.without]
         self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
         self.due = 0
 
     def keeps_running(self, time: int, within: int) -> None:
-        """It sends a heartbeat: whether it still balances anything, as it does every 20 s (RB-1)."""
+        """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
         last = max(self.passes.values(), default=time)
         if self._ran(last, time) > within:
             for topic in self.consumed:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
     def _ran(self, since: int, until: int) -> int:
-        """For how long of a time it could balance, ms."""
+        """For how long within a period it could balance, ms."""
         return until - since - covered(self.outages, since, until) - covered(self.still, since, until)
 
     def balances(self, time: int, topic: str, within: int) -> None:
@@ -123,7 +123,7 @@ class Balance:
         found = self._clients.get(key)
         if found is None:
             group = event.get("group") or ""
-            # What the name server has is known to nobody yet.
+            # Nobody knows yet what the name server has.
             found = self._clients[key] = _Client(
                 actor_of(event),
                 self._outages,
@@ -168,10 +168,10 @@ class Balance:
         )
 
     def _would_be_recorded(self, group: str, actor: Actor, topic: str, time: int) -> bool:
-        """Whether a pass over the topic would show: RocketMQ logs only passes that change something.
+        """Whether a pass over the topic would be recorded: RocketMQ logs only passes that change something.
 
         A recording that has passes without a change has all of them; and a pass that had to change something would be
-        in any. A topic of which no client saw a queue is passed over in silence (RB-3).
+        in any recording. A topic of which no client saw a queue is silently skipped (RB-3).
         """
         passes = [run for run in self._told.of(group, Kind.REBALANCE) if run.first <= time]
         routes = [run for run in self._told.of("", Kind.ROUTE) + self._told.of(group, Kind.ROUTE) if run.first <= time]

@@ -1,4 +1,4 @@
-"""Blocking: what keeps the lowest unfinished message of a queue from being finished."""
+"""Blocking: what prevents the lowest unfinished message of a queue from being finished."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ranges import UNCOUNTED
 
 @hot
 def blocked_by(s: Any, q: int) -> Any:
-    """A code of :class:`Blocked`."""
+    """The reason, as a code of :class:`Blocked`."""
     slot = s.slots[q]
     if slot.low < 0:
         return Blocked.NOTHING
@@ -22,7 +22,7 @@ def blocked_by(s: Any, q: int) -> Any:
     if flags & (DONE | EXPIRED):
         return Blocked.NOTHING
     if flags & DELIVERED == 0:
-        # Where the beginning is not seen, or nobody knows which offsets were filtered, it may not be meant to come.
+        # If the beginning was not seen, or the filtered offsets are not known, the message may not be expected to come.
         first = slot.ranges
         unknown = first >= 0 and s.ranges[first].begin <= slot.low and s.ranges[first].left == UNCOUNTED
         return Blocked.NOTHING if unknown or not slot.sure else Blocked.WAITING
@@ -35,7 +35,7 @@ def blocked_by(s: Any, q: int) -> Any:
 
 @hot
 def keeper_of(s: Any, q: int) -> Any:
-    """The actor that was given the lowest unfinished message last, UNKNOWN without one."""
+    """The actor that was last given the lowest unfinished message; UNKNOWN without one."""
     slot = s.slots[q]
     at = find(s, q, slot.low) if slot.low >= 0 else UNKNOWN
     if at < 0 or s.cells[at].flags & DELIVERED == 0:

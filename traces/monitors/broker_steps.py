@@ -1,4 +1,4 @@
-"""What brokers do in order, for the monitor of groups' steps: starts and ends, tables, and lists of members."""
+"""The order of what brokers do, for the monitor of groups' steps: starts and ends, tables, and lists of members."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from .group_records import WITHIN, Broker, Event, Member
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
 
 UNWRITTEN, SOME, LATE = 60_000, 2, 10_000
-"""OF-23, DL-4: a table is written every 5 or 10 s. Who did so so often goes on, and is not held up for so long; ms."""
+"""OF-23, DL-4: a table is written every 5 or 10 s. A broker that did so this often continues, and is not delayed this
+long; ms.
+"""
 
 
 class BrokerSteps:
-    """What each broker did, as far as it was gone through."""
+    """What each broker has done in the events processed so far."""
 
     def __init__(self, context: Context, settings: Settings, missteps: GroupMissteps) -> None:
         self._context, self._settings, self._missteps = context, settings, missteps
@@ -39,10 +41,10 @@ class BrokerSteps:
                 self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
 
     def take(self, event: Event) -> None:
-        """Go on with an event, if it is one of a broker.
+        """Process an event, if it is one of a broker.
 
-        Several slaves of a broker have one name, and one that becomes the master has it no more: of slaves only what
-        they tell of members counts, and that they were there to be asked.
+        Several slaves of a broker have the same name, and one that becomes the master gives it up: of slaves, only what
+        they report about members counts, and that they were there to be asked.
         """
         take = _TAKEN.get(event["kind"])
         if may_change_master(event):
@@ -69,11 +71,11 @@ class BrokerSteps:
 
     @staticmethod
     def _reads(broker: Broker) -> bool:
-        """Whether there is something to read: the first start may be that of an empty store, which has no files yet."""
+        """Whether there is something to read: the first start may be with an empty store, which has no files yet."""
         return bool(broker.read or broker.starts)
 
     def change(self, event: Event) -> None:
-        """Another process of that name is the master from now on, with tables that it has read long ago."""
+        """Another process with that name is the master from now on, with tables that it has read long ago."""
         broker = self._broker(event)
         broker.runs, broker.since, broker.loaded, broker.heard = True, event["time"], None, EVER
         broker.read.clear()
@@ -112,7 +114,7 @@ class BrokerSteps:
             broker.written[event.get("detail") or ""] = event["time"], longest, count + 1
 
     def members(self, event: Event) -> None:
-        """A broker tells who is in a group."""
+        """A broker reports the members of a group."""
         if event.get("client") or event.get("members") is None:
             return
         broker = self._broker(event)
@@ -123,7 +125,9 @@ class BrokerSteps:
         broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
 
     def _hear(self, broker: Broker, event: Event) -> None:
-        """Whether a broker that is heard of, not for the first time after it stood still, has written its tables."""
+        """Check whether a broker that is heard of, not for the first time after it stood still, has written its
+        tables.
+        """
         time, is_stop = event["time"], event["kind"] == Kind.BROKER_STOP
         for last, longest, count in broker.written.values():
             limit = max(UNWRITTEN, SOME * longest)
@@ -141,12 +145,12 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
 
     def is_away(self, name: str, time: int) -> bool:
-        """Whether a broker is known to be gone, or clients may take it for gone."""
+        """Whether a broker is known to be gone, or clients may believe so."""
         learnt = self._settings.route_poll + self._settings.rebalance
         return name in self._brokers and self._brokers[name].is_away(time, learnt)
 
     def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
-        """Whether some broker had that list of members when a process asked for it."""
+        """Check that some broker had that list of members when a process asked for it."""
         known = [self._brokers[name] for name in brokers if name in self._brokers]
         if not known or len(known) < len(brokers) or any(self.is_away(name, time) for name in brokers):
             return
@@ -168,12 +172,12 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
 
     def _is_bounded(self, actor: Actor) -> bool:
-        """Whether it is known how far its clock is from the others, where some of them were seen to be off."""
+        """Whether the distance of its clock from the others is known, if some of them were seen to be off."""
         clock = self._context.clocks.clocks.get(actor)
         return not self._context.clocks.corrects or (clock is not None and clock.uncertainty is not None)
 
     def _apart(self, one: Actor, other: Actor) -> int:
-        """How far two clocks may be apart to either side, ms: as far as what bounds them leaves open, if it does."""
+        """How far two clocks may be apart to either side, ms: the bounds of their clocks, if there are any."""
         bounds = (self._context.clocks.clocks.get(actor) for actor in (one, other))
         known = [side for clock in bounds if clock is not None for side in (clock.slow, clock.fast) if side is not None]
         return max(self._order.apart(one, other), self._order.apart(other, one), sum(known))

@@ -1,7 +1,9 @@
-"""The fold that applies the table of :mod:`..claims.causes`: what each process did with each queue, from its beginning.
+"""The fold that applies the table of :mod:`..claims.causes`: what each process did with each queue, from the
+beginning.
 
-It goes along with the fold by queue, which tells it of the results that no delivery can have caused. A cause may be
-recorded within the skew after what it causes. Of each process and queue the first event without each cause is told.
+It runs together with the fold by queue, which passes on the results that no delivery can have caused. A cause may be
+recorded later than its effect by up to the skew. For each process and queue, the first event without each cause is
+reported.
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ PROCESS = np.dtype(
         for name in (
             "slot",  # _NOBODY: the entry is free
             "actor",
-            "since",  # its beginning, ms; _NEVER where that was not recorded: then it is not judged
-            "assigned",  # when it took the queue last
-            "blind",  # 1: it was not told what some pull brought
+            "since",  # its beginning, ms; _NEVER if it was not recorded: it is then not judged
+            "assigned",  # when it last took the queue
+            "blind",  # 1: the content of some pull was not recorded
             "begin",  # what was pulled since then: from here
             "end",  # to here
-            "hole",  # but for what is from here
+            "hole",  # except what is from here
             "hole_end",  # to here
             "before",  # what was pulled in the window before: from here
             "before_end",  # to here
@@ -51,21 +53,21 @@ PROCESS = np.dtype(
 """What a process did with a queue."""
 
 LACK = np.dtype([("time", _WHOLE), ("offset", _WHOLE)])
-"""An event without a cause: when, ms, _NEVER where there is none; and of which message."""
+"""An event without a cause: when, ms, _NEVER if there is none; and for which message."""
 
 
 class Tables(NamedTuple):
     """What the loop works on."""
 
-    beginnings: Any  # of processes, by actor code, ms; _NEVER where that was not recorded
-    judged: Any  # by kind a mask of :class:`Missing`
+    beginnings: Any  # of processes, by actor code, ms; _NEVER if it was not recorded
+    judged: Any  # by kind, a mask of :class:`Missing`
     flags: Any  # of slots
-    latest: Any  # for each slot the place of the process that used it last
+    latest: Any  # for each slot, the position of the process that used it last
     processes: Any  # PROCESS
-    index: Any  # their places by slot and actor
+    index: Any  # their positions by slot and actor
     lacks: Any  # LACK, processes × Missing
-    used: Any  # how many processes there are
-    terms: Any  # skew, ms, and how long a window may be remembered, ms
+    used: Any  # number of processes
+    terms: Any  # skew, ms, and how long a window is remembered, ms
 
 
 _GIVEN = ("beginnings", "judged", "terms")
@@ -99,7 +101,9 @@ class CauseFold:
         )
 
     def feed(self, events: QueueEvents, uncaused: Any) -> None:
-        """Go on with events; ``uncaused`` is 1 for each result of a message that its process cannot have been given."""
+        """Process further events; ``uncaused`` is 1 for each result of a message that its process cannot have been
+        given.
+        """
         at = 0
         while at < len(events.time):
             self._make_room()
@@ -114,7 +118,7 @@ class CauseFold:
         self._tables = self._tables._replace(**carried)
 
     def finish(self) -> tuple[Any, int]:
-        """Rows of all that had no cause, and how many queues of processes were judged."""
+        """Rows for everything without a cause, and the number of judged pairs of a process and a queue."""
         processes, lacks = self._tables.processes, self._tables.lacks
         judged = (processes["slot"] >= 0) & (processes["since"] != _NEVER)
         at, missing = np.nonzero(lacks["time"] != _NEVER)
@@ -128,7 +132,7 @@ class CauseFold:
         return rows, int(np.count_nonzero(judged))
 
     def _make_room(self) -> None:
-        """Learn of new names, and make the table larger that is half full."""
+        """Add new names, and enlarge the table if it is half full."""
         tables, names = self._tables, self._names
         known = len(tables.beginnings)
         if len(names.actors) > known:
@@ -167,7 +171,7 @@ def _no_lacks(count: int) -> Any:
 
 @entry
 def _run(t: Any, start: int, e: Any, uncaused: Any) -> Any:
-    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    """Process events ``e`` from ``start`` on; returns where to continue once there is more room, or the end."""
     for i in range(start, len(e.time)):
         q, actor, kind = int64(e.slot[i]), int64(e.actor[i]), int64(e.kind[i])
         judged = t.judged[kind]
@@ -214,14 +218,14 @@ def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
     t.used[0] += 1
     process.slot, process.actor, process.since = q, actor, t.beginnings[actor]
     if process.since > now + t.terms[0]:
-        process.since = _NEVER  # it ran before it is said to have started
+        process.since = _NEVER  # it ran before its recorded start
     process.assigned, process.blind = _NEVER, 0
     process.begin = process.end = process.hole = process.hole_end = process.before = process.before_end = _UNKNOWN
 
 
 @part
 def _take(t: Any, at: int, now: int) -> None:
-    """A window begins. A listener may still be given what was pulled in the one before."""
+    """A window begins. A listener may still be given what was pulled in the previous one."""
     process, lack = t.processes[at], t.lacks[at, Missing.ASSIGNMENT]
     if now - lack.time <= t.terms[0]:
         lack.time = _NEVER
@@ -232,13 +236,13 @@ def _take(t: Any, at: int, now: int) -> None:
 
 @part
 def _bring(t: Any, at: int, now: int, offset: int, after: int, count: int) -> None:
-    """A pull brings messages; one that does not tell which may have brought any."""
+    """A pull brings messages; if it does not say which, it may have brought any."""
     process, lack = t.processes[at], t.lacks[at, Missing.PULL]
     if offset < 0 or after < 0:
         process.blind = 1
         lack.time = _NEVER
         return
-    # A batch that is stored as one comes as a whole, though it begins before what was asked for.
+    # A batch that is stored as one comes as a whole, even if it begins before the requested offset.
     first = min(offset, after - count) if count > 0 else offset
     if process.end < 0:
         process.begin, process.end = first, after

@@ -1,6 +1,6 @@
-"""What is kept of messages that failed: chains, attempts, places and copies, with room for more.
+"""What is stored about messages that failed: chains, attempts, places and copies, with room for more.
 
-See :mod:`.attempts` for what is done with them.
+See :mod:`.attempts` for the functions that use them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ CHAIN = np.dtype(
         ("last", np.int64),  # time of the last event, by ``actor``
         ("message", np.int32),  # its number in the table of messages
         ("highest", np.int64),  # the attempt with the highest count
-        ("scope", np.int64),  # who consumes it
-        ("base", np.int32),  # the count at which the trace meets it first
-        ("maximum", np.int32),  # the largest one that a send-back named, ABSENT: none did
-        ("dead", np.int64),  # lowest count of a dead letter, ABSENT: there is none
+        ("scope", np.int64),  # its consumer
+        ("base", np.int32),  # the count at which it first occurs in the trace
+        ("maximum", np.int32),  # the largest maximum named by a send-back; ABSENT if none named one
+        ("dead", np.int64),  # lowest count of a dead letter; ABSENT: there is none
         ("actor", np.int64),
         ("failures", np.int32),
         ("successes", np.int32),
-        ("unproved", np.uint8),  # it was met in the middle, by a process that may have run before the trace began
+        ("unproved", np.uint8),  # its first event was in mid-run, by a process that may have run before the trace began
         ("departed", np.int32),  # places that it has left, see departures.py
-        ("siblings", np.int32),  # how many messages of one batch share its key, as far as seen
-        ("fallbacks", np.int32),  # how often a client sent it as a message of its own, which may count anew (SB-8)
+        ("siblings", np.int32),  # how many messages of one batch are known to share its key
+        ("fallbacks", np.int32),  # how often a client sent it as a new message, which may restart the count (SB-8)
     ]
 )
 """A message that failed, or came to a delay queue."""
@@ -36,16 +36,16 @@ CHAIN = np.dtype(
 ATTEMPT = np.dtype(
     [
         ("offset", np.int64),  # of its first place
-        ("delivered", np.int64),  # time of the last delivery, by ``deliverer``; ``first_delivered`` of the first one
+        ("delivered", np.int64),  # time of the last delivery, by ``deliverer``; ``first_delivered``: of the first one
         ("first_delivered", np.int64),
-        ("failed", np.int64),  # time of the first failure, be it a result or the consume timeout, by ``failer``
+        ("failed", np.int64),  # time of the first failure (a result, or the consume timeout), by ``failer``
         ("last_failed", np.int64),
         ("sent_at", np.int64),  # time of the last send-back
         ("stored_at", np.int64),  # time of the last delay_store, by ``broker``
         ("due", np.int64),  # earliest due time of its copies
-        ("moved_at", np.int64),  # time of the last delay_deliver; ``first_moved`` of the first one
+        ("moved_at", np.int64),  # time of the last delay_deliver; ``first_moved``: of the first one
         ("first_moved", np.int64),
-        ("moved_slot", np.int64),  # where the last delay_deliver put it, -1: in no queue that is known
+        ("moved_slot", np.int64),  # where the last delay_deliver put it; -1: in no known queue
         ("moved_offset", np.int64),
         ("dead_at", np.int64),
         ("allowed", np.int64),  # levels, as bits, at which send-backs of it may be stored
@@ -58,15 +58,15 @@ ATTEMPT = np.dtype(
         ("deliverer", np.int64),
         ("failer", np.int64),
         ("broker", np.int64),
-        ("asked", np.int32),  # broker, by the code of its name, that was asked to store it again; NOBODY, SEVERAL
-        ("stored_in", np.int32),  # broker that stored its copies; NOBODY, SEVERAL
-        ("waits_for", np.int32),  # topic that its copies wait for; NOBODY, SEVERAL
+        ("asked", np.int32),  # code of the broker's name that was asked to store it again; NOBODY, SEVERAL
+        ("stored_in", np.int32),  # the broker that stored its copies; NOBODY, SEVERAL
+        ("waits_for", np.int32),  # the topic for which its copies wait; NOBODY, SEVERAL
         ("deliveries", np.int64),
         ("failures", np.int32),
         ("successes", np.int32),
         ("unseen", np.int32),  # send-backs of copies that no listener had
-        ("expired", np.int32),  # how often a call outlasted the consume timeout
-        ("sent", np.int64),  # send-backs that were answered well
+        ("expired", np.int32),  # how often a call exceeded the consume timeout
+        ("sent", np.int64),  # successful send-backs
         ("refused", np.int32),  # requests that seemed to fail
         ("given_up", np.int32),  # fallbacks that failed
         ("stored", np.int32),  # copies of this count in the schedule topic
@@ -74,16 +74,16 @@ ATTEMPT = np.dtype(
         ("repeated", np.int32),  # how many of them had left it before
         ("reached", np.int64),  # copies that reached a listener
         ("dead", np.int64),  # dead letters of this count
-        ("copies", np.int32),  # copies that are accounted for
+        ("copies", np.int32),  # copies that have been accounted for
         ("cause", np.uint8),  # why there is more than one copy
         ("heard", np.uint8),  # a send-back of it was recorded
-        ("unsure", np.uint8),  # … but not the level that it asked for
+        ("unsure", np.uint8),  # … but not the level that it requested
         ("may_live", np.uint8),  # a send-back of it may lead to a retry
         ("may_die", np.uint8),  # … to a dead letter
         ("fallback", np.uint8),  # it was sent back as a message of its own
-        ("unsure_move", np.uint8),  # it left the schedule topic, and the broker took that for failed (DL-6)
-        ("together", np.uint8),  # delivered in one call with others, of which a success may leave some out (CC-10)
-        ("assumed", np.uint8),  # when it is due goes by levels that nobody told of these brokers
+        ("unsure_move", np.uint8),  # it left the schedule topic, but the broker took that for a failure (DL-6)
+        ("together", np.uint8),  # delivered in one call with others, a success of which may leave some out (CC-10)
+        ("assumed", np.uint8),  # its due time depends on levels that were not stated for these brokers
         ("delayed_dead", np.uint8),  # a dead letter of this count was stored with a delay
     ]
 )
@@ -97,15 +97,15 @@ WAITING = np.dtype([("due", np.int64), ("next", np.int64)])
 
 UNEXPLAINED = np.dtype(
     [
-        ("time", np.int64),  # when it was seen, ``since`` when the one before it was, ms
+        ("time", np.int64),  # when it was seen; ``since``: when the one before it was, ms
         ("since", np.int64),
         ("offset", np.int64),
         ("slot", np.int64),
         ("actor", np.int64),
         ("chain", np.int64),
-        ("attempt", np.int64),  # where it is noted
-        ("copies", np.int64),  # how many there were with it
-        ("claim", np.int64),  # the one that it violates
+        ("attempt", np.int64),  # position of its attempt
+        ("copies", np.int64),  # number of copies including it
+        ("claim", np.int64),  # the claim that it violates
     ]
 )
 """A copy for which no cause was seen so far."""
@@ -115,23 +115,23 @@ CHAINS, ATTEMPTS, PLACES, WAITS = 0, 1, 2, 3
 UNEXPLAINED_END, UNEXPLAINED_BEGIN = 4, 5
 
 NEEDED = (1, 4, 2, 1, 1)
-"""How many chains, attempts, places, waiting and unexplained copies one event may add."""
+"""Maximum number of chains, attempts, places, waiting and unexplained copies that one event may add."""
 
 
 class Known(NamedTuple):
-    """Everything that is known of messages."""
+    """Everything that is known about messages."""
 
     table: MessageTable  # all messages
-    chains: Any  # CHAIN, of which ``used[0]`` are in use; so are the next four
+    chains: Any  # CHAIN, of which ``used[0]`` are in use; likewise for the next four
     attempts: Any  # ATTEMPT
     places: Any  # PLACE
     waiting: Any  # WAITING
-    unexplained: Any  # UNEXPLAINED by time, of which the first ``used[5]`` are judged
+    unexplained: Any  # UNEXPLAINED by time, of which the first ``used[5]`` have been judged
     used: Any  # six numbers
 
 
 def nothing_known(messages: int = 0) -> Known:
-    """The state before the first event, with room for so many messages; it grows where there are more."""
+    """The state before the first event, with room for that many messages; it grows if there are more."""
     return Known(
         table=new_table(messages),
         chains=np.empty(_START, CHAIN),
@@ -144,7 +144,7 @@ def nothing_known(messages: int = 0) -> Known:
 
 
 def with_room(known: Known) -> Known:
-    """The same with room for what one event may add."""
+    """The same, with room for what one event may add."""
     parts = [known.chains, known.attempts, known.places, known.waiting, known.unexplained]
     for at, needed in enumerate(NEEDED):
         used = int(known.used[at])

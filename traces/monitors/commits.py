@@ -1,7 +1,6 @@
 """Commits: who stores an offset of a queue, and what it passes.
 
-What lies below the stored offset must be finished (PQ-2, CC-12, CC-13); why it goes back is a matter of
-:mod:`.regressions`.
+Everything below the stored offset must be finished (PQ-2, CC-12, CC-13); :mod:`.regressions` handles why it goes back.
 """
 
 from __future__ import annotations
@@ -25,14 +24,16 @@ from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undeliv
 from .regressions import BACK, goes_back, is_misled
 
 ROOM = 256
-"""So many rows and ranges must be free before an event; one that needs more is stopped, and gone on with."""
+"""Number of free rows and ranges required before an event; an event that needs more is interrupted, and continued
+later.
+"""
 
 
 class Jump(enum.IntEnum):
-    """Why offsets were jumped over; rows with note SKIPPED have it in ``value``."""
+    """Why offsets were skipped; rows with note SKIPPED have it in ``value``."""
 
     RESET = 1  # an operator set the offset
-    CORRECTION = 2  # the client mended an illegal offset: what it jumped over is no longer there (PL-23)
+    CORRECTION = 2  # the client corrected an illegal offset: what it skipped no longer exists (PL-23)
     FIRST_START = 3  # nothing was stored for the group, which starts where its settings say (RB-40)
 
 
@@ -45,18 +46,18 @@ _UNFINISHED, _SKIPPED, _FAILED, _OWNERS = (
 _A_BROKER = constant(0)
 
 UNSURE, SURE = constant(0), constant(1)
-"""Whether all that comes after the beginning of a queue is seen to be pulled."""
+"""Whether everything after the beginning of a queue is seen to be pulled."""
 
 
 @hot
 def begin(s: Any, q: int, offset: int, sure: int) -> None:
-    """Follow a queue from ``offset`` on; ``sure`` is 1 where all that comes after it is seen to be pulled."""
+    """Follow a queue from ``offset`` on; ``sure`` is 1 if everything after it is seen to be pulled."""
     slot = s.slots[q]
     if slot.low < 0:
         slot.first = slot.low = slot.high = offset
         slot.sure = sure
     elif sure and not slot.sure:
-        # What came before was pulled before the trace began.
+        # Earlier messages were pulled before the trace began.
         slot.sure = 1
         if offset > slot.low:
             slot.low = offset
@@ -65,9 +66,10 @@ def begin(s: Any, q: int, offset: int, sure: int) -> None:
 
 @part
 def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> bool:
-    """The stored offset becomes ``offset``; False if there is no room for all there is to say, and it must be repeated.
+    """The stored offset becomes ``offset``. Returns False if there is no room for all findings, and it must be
+    repeated.
 
-    ``client`` is 1 if the actor is a client; a broker writes on behalf of somebody that it does not name.
+    ``client`` is 1 if the actor is a client; a broker writes on behalf of somebody whom it does not name.
     """
     slot, terms = s.slots[q], s.terms[0]
     if slot.low < 0:
@@ -117,7 +119,7 @@ def _store(s: Any, q: int, time: int, actor: int, path: Path, offset: int) -> No
 
 @part
 def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
-    """An operator sets the offset (OF-30); False as :func:`commit`."""
+    """An operator sets the offset (OF-30); False as for :func:`commit`."""
     slot = s.slots[q]
     slot.reset_to, slot.reset_time = offset, time
     return commit(s, q, time, actor, _A_BROKER, Path.RESET, offset)
@@ -125,7 +127,9 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
 
 @part
 def _correction(s: Any, q: int, offset: int) -> Any:
-    """PL-19: who is told to go on behind where the queue begins jumps over what is there; unless it was reset."""
+    """PL-19: an answer that sends a client to the beginning of the queue skips messages that exist, unless there was a
+    reset.
+    """
     slot = s.slots[q]
     is_reset = slot.reset_to == offset or slot.flags & BROADCASTING != 0
     return int64(0) if is_misled(s, q, offset) and not is_reset else int64(Jump.CORRECTION)
@@ -133,7 +137,7 @@ def _correction(s: Any, q: int, offset: int) -> Any:
 
 @part
 def correct(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
-    """The client mends an illegal offset (PL-23); False as :func:`commit`."""
+    """The client corrects an illegal offset (PL-23); False as for :func:`commit`."""
     slot = s.slots[q]
     if slot.low < 0:
         begin(s, q, offset, SURE)
@@ -143,18 +147,18 @@ def correct(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
     return True
 
 
-# What is passed
+# Which offsets are passed
 
 
 @part
 def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> bool:
-    """The low offset moves up to ``until`` whatever lies between; ``jump`` is the reason, 0 for none.
+    """The low offset moves up to ``until``, whatever lies between; ``jump`` is the reason, 0 for none.
 
-    False if rows or ranges run out; the low offset is then as far as it was looked at.
+    Returns False if rows or ranges run out; the low offset is then as far as everything was checked.
     """
     slot = s.slots[q]
     unseen = UNKNOWN  # where a run of undelivered offsets begins
-    looked = UNKNOWN  # the last range that was looked at
+    looked = UNKNOWN  # the last range that was checked
     offset = slot.low
     while offset < until:
         if s.used[0] + ROOM > len(s.rows) or s.terms[0].past + ROOM > len(s.past):
@@ -198,11 +202,11 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
 
 @part
 def _of_range(s: Any, q: int, time: int, actor: int, at: int, offset: int, until: int) -> None:
-    """What came of a range that was filtered in part, and was not delivered; nobody knows which offsets it has."""
+    """What became of a range that was partly filtered, and not delivered; which offsets it consists of is not known."""
     item = s.ranges[at]
     if item.left == UNCOUNTED or item.left == 0:
         return
-    # What may still come above the stored offset.
+    # Messages that may still come above the stored offset.
     above = undelivered(s, q, until, item.end) if until < item.end else 0
     missing = item.left - above
     if missing > 0:
@@ -220,7 +224,7 @@ def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: in
     elif terms.pull_result and terms.deliver and slot.sure:
         _skip_row(s, q, time, actor, begin_, end, end - begin_)
         pass_range(s, q, begin_, end, MessageStatus.LOST)
-    # Else nobody knows whether it was filtered.
+    # Otherwise nobody knows whether it was filtered.
 
 
 @part
@@ -228,7 +232,7 @@ def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, coun
     since = s.terms[0].begin
     at = window_of(s, q, actor)
     if at >= 0 and s.windows[q, at].until == ALWAYS and 0 <= s.windows[q, at].start <= begin_:
-        since = s.windows[q, at].since  # what lies below its start may have been delivered in an earlier one
+        since = s.windows[q, at].since  # messages below its start may have been delivered in an earlier window
     row = s.rows[finding(s, _SKIPPED, VIOLATION, CERTAIN, q, time)]
     row.offset, row.until, row.actor, row.value, row.since = begin_, end, actor, count, since
     _passed(s, q, time, begin_, end)
@@ -262,7 +266,9 @@ def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
 
 @hot
 def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> None:
-    """What a commit missed of ``offset`` happens now: by another clock it may have been before that commit."""
+    """Something that a commit missed about ``offset`` happens now: by another clock it may have been before that
+    commit.
+    """
     slot = s.slots[q]
     if time - slot.passed_time <= s.terms[0].widest and slot.passed_from <= offset < slot.passed_to:
         row = s.rows[note(s, claim, RETRACTION, q, time)]
@@ -273,7 +279,7 @@ def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> N
 def first_start(s: Any, q: int, time: int, actor: int, low: int) -> None:
     """The queue begins at ``low``, and the group, for which nothing was stored, started above it."""
     slot = s.slots[q]
-    # A broadcasting client that comes later is not meant to have what was there before it (G8).
+    # A broadcasting client that comes later is not expected to receive earlier messages (G8).
     if slot.started_new > low and not slot.flags & BROADCASTING:
         row = s.rows[note(s, _SKIPPED, Note.SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = low, slot.started_new, actor, Jump.FIRST_START

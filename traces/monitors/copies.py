@@ -1,12 +1,12 @@
-"""Copies of a message with one count, and why there is more than one of them.
+"""Copies of a message with the same count, and why there is more than one of them.
 
 A failure is answered with one copy of the next count. A further one needs a cause: a request that stored its copy and
 seemed to fail (SB-7), a call that outlasted the consume timeout (PQ-9), a message that came again from its queue and
 failed again (G3), a position of the schedule topic that went back (DL-7), an original that was sent twice (G3-12).
-Copies that stem from doubled ones share their cause.
+Copies that originate from duplicated ones share their cause.
 
-Brokers store copies, clients answer for failures: events of two recorders, whose order is not sure within the skew of
-their clocks. A copy that nothing explains yet is judged when its cause could not come any more.
+Brokers store copies, clients report failures: events of two recorders, whose order is not certain within the skew of
+their clocks. A copy that nothing explains yet is judged once its cause can no longer come.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from .chains import UNEXPLAINED_BEGIN, UNEXPLAINED_END
 from .notes import NOBODY, NOTHING, Seen, explain, judge, violate
 
 STORED, MOVED, REPEATED, REACHED = int64(0), int64(1), int64(2), int64(3)
-"""Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the former, or
-leaves it a second time, at a listener."""
+"""Where a copy is noticed: in the schedule topic or the dead-letter topic, when it leaves the schedule topic, when it
+leaves that a second time, or at a listener.
+"""
 
 _COPY, _AFTER = int64(CODE["every-copy-has-a-cause"]), int64(CODE["nothing-after-the-dead-letter"])
 _NONE, _CRASH, _SHUTDOWN = int64(Cause.NONE), int64(Cause.CRASH), int64(Cause.SHUTDOWN)
@@ -35,15 +36,15 @@ _STORED_BUT_REFUSED, _FAILED_SEND_BACK = int64(Cause.STORED_BUT_REFUSED), int64(
 _REPLAY = int64(Cause.SCHEDULE_REPLAY)
 _EVIDENCE = int64(Doubt.EVIDENCE)
 BATCH = int64(4096)
-"""So many messages are sent at once, at most: a batch has a limit of 4 MB."""
+"""Maximum number of messages sent at once: a batch is limited to 4 MB."""
 
 _TOLD = int64(255)
-"""Both copies stem from failures of copies for which there was no cause; that is told of those."""
+"""Both copies come from failures of copies that had no cause themselves, which is reported for those."""
 
 
 @part
 def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, stage: int, since: int) -> None:
-    """Account for a copy of an attempt that was just counted; ``since`` is when the one before it was noticed.
+    """Account for a copy of an attempt that was just counted; ``since`` is when the previous one was noticed.
 
     One copy is noticed up to three times on its way; it counts when the number of copies grows.
     """
@@ -55,7 +56,7 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
     judge(notes, _COPY)
     before = find_attempt(known, chain, attempt.attempt - 1)
     if count == 1:
-        # The one copy of a message that did not fail is what users ask about: its listener was too slow.
+        # Users ask about the only copy of a message that did not fail: its listener was too slow.
         if before >= 0 and known.attempts[before].failures == 0 and known.attempts[before].expired > 0:
             attempt.cause = _TIMEOUT
             since = known.attempts[before].delivered
@@ -66,7 +67,7 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
     cause = _NONE
     if stage != REPEATED and before >= 0:
         cause = _cause(known, terms, at, before, count)
-    # A copy that was not seen to be moved may have been so as soon as it was sent back.
+    # A copy whose move was not recorded may have been moved as soon as it was sent back.
     moved = min(attempt.first_delivered, known.attempts[before].failed) if before >= 0 else attempt.first_delivered
     if cause == _NONE and _is_replayed(terms, attempt, stage, seen, moved):
         cause = _REPLAY
@@ -83,9 +84,9 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
 
 @part
 def settle(known: Any, terms: Any, notes: Any, now: int, room: int) -> Any:
-    """Judge the copies that nothing explained, as far as no cause of theirs can be seen from ``now`` on.
+    """Judge the unexplained copies whose cause can no longer be seen from ``now`` on.
 
-    The answer is whether all of them are judged; it stops where fewer than ``room`` rows are left.
+    Returns whether all of them are judged; it stops if fewer than ``room`` rows are left.
     """
     while known.used[UNEXPLAINED_BEGIN] < known.used[UNEXPLAINED_END]:
         copy = known.unexplained[known.used[UNEXPLAINED_BEGIN]]
@@ -117,7 +118,7 @@ def _tell(
     seen: Any,
     since: int,
 ) -> None:
-    """Say why there is copy number ``count`` of the attempt, or that nothing explains it."""
+    """Report why there is copy number ``count`` of the attempt, or that nothing explains it."""
     attempt = known.attempts[at]
     if cause == _TOLD:
         return
@@ -143,12 +144,14 @@ def _tell(
 def account_original(
     known: Any, terms: Any, notes: Any, chain: int, at: int, producers: int, seen: Any, since: int
 ) -> None:
-    """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback (SB-8).
+    """Account for a second place of a message with count 0: it was stored twice, by its producer or a fallback
+    (SB-8).
 
-    Without a fallback, what request 36 has put into the retry topic has a count (SB-6).
+    Without a fallback, a message that request 36 puts into the retry topic has a count (SB-6).
 
-    ``producers``: the chain of what producers delay, -1 without. If the schedule topic delivered it twice, that is told
-    of the broker. Near each other in one queue are different messages that were sent as one batch: they share a key.
+    ``producers``: the chain of messages that producers delay, -1 without. If the schedule topic delivered it twice,
+    this is reported about the broker. Messages with one key that are near each other in one queue are different
+    messages that were sent as one batch.
     """
     attempt = known.attempts[at]
     if seen.slot == attempt.slot and abs(seen.offset - attempt.offset) < BATCH:
@@ -170,7 +173,7 @@ def account_original(
 
 @part
 def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
-    """Why the failure of attempt ``before`` was answered with so many copies."""
+    """Why the failure of attempt ``before`` was answered with that many copies."""
     failed = known.attempts[before]
     # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
     if failed.expired > 0 and copies <= failed.deliveries:
@@ -195,17 +198,19 @@ def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
 
 @part
 def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) -> Any:
-    """Whether the schedule topic may have delivered the copy twice; ``moved`` is when first, if that was not seen."""
+    """Whether the schedule topic may have delivered the copy twice; ``moved``: when it first did, if that was not
+    seen.
+    """
     has_moved = stage in (MOVED, REPEATED)
     if has_moved and attempt.unsure_move != 0:
         return True
     if has_moved or (stage == REACHED and not terms.given[0].moves):
         broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
-        # Which of several copies it is that comes again cannot be told: the first one may come again just before it.
+        # Which of several copies comes again cannot be determined: the first one may come again just before it.
         since = attempt.first_moved if attempt.first_moved != ABSENT else moved
         for i in range(len(terms.down)):
             down = terms.down[i]
-            # DL-4, DL-7: from the positions in its file, which are those of the end only after a stop in order.
+            # DL-4, DL-7: from the positions in its file, which are the latest ones only after an orderly stop.
             if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
                 return True
     if stage == REACHED and terms.given[0].moves and attempt.moved < attempt.reached:

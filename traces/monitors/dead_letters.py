@@ -1,4 +1,4 @@
-"""Dead letters: whether a message was given up exactly when it should have been, and at once (SB-14, DQ-1)."""
+"""Dead letters: whether a message was given up exactly when it should have been, and without delay (SB-14, DQ-1)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _EVIDENCE = int64(Doubt.EVIDENCE)
 
 @part
 def maximum_of(known: Any, terms: Any, chain: int) -> Any:
-    """The maximum that a chain is held against, ABSENT if it is unknown.
+    """The maximum against which a chain is checked; ABSENT if it is unknown.
 
-    What a request names is no new truth where the header says what is configured; else the largest named one counts.
+    If the header states the configured maximum, requests do not change it; otherwise the largest one that was named
+    counts.
     """
     scope, named = known.chains[chain].scope, known.chains[chain].maximum
     return int64(terms.maximum[scope]) if terms.stated[scope] or named == ABSENT else int64(named)
@@ -45,7 +46,7 @@ def gives_up(terms: Any, maximum: int, sent: int) -> Any:
 
 @part
 def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
-    """A dead letter of count ``count`` is stored: one more than the count that failed."""
+    """A dead letter with count ``count`` is stored: one more than the count that failed."""
     count = _as_of_others(known, terms, chain, count, seen)
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
@@ -62,7 +63,7 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
     failed = known.attempts[before]
     limit = max(_waits(terms, count - 1), AT_ONCE)
     waited = failed.last_failed != ABSENT and seen.time - failed.last_failed >= limit
-    # Where a send-back failed altogether, it is tried again every 5 s (CC-12).
+    # If a send-back failed altogether, it is tried again every 5 s (CC-12).
     if (
         waited
         and attempt.delayed_dead == 0
@@ -77,7 +78,9 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
 
 @part
 def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
-    """A dead letter is put into the schedule topic instead of its own; 4.x does so where a fallback made it (SB-15)."""
+    """A dead letter is put into the schedule topic instead of its own topic; 4.x does so if a fallback made it
+    (SB-15).
+    """
     count = _as_of_others(known, terms, chain, count, seen)
     at = attempt_of(known, chain, count)
     known.attempts[at].delayed_dead = 1
@@ -92,7 +95,8 @@ def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: i
 
 @part
 def _as_of_others(known: Any, terms: Any, chain: int, count: int, seen: Any) -> Any:
-    """The count of a dead letter as all others have it: an orderly client of 4.x sends the count that failed itself.
+    """The count of a dead letter by the usual convention: an orderly client of 4.x sends the count that failed
+    itself.
 
     OR-8: ``ConsumeMessageOrderlyService#sendMessageBack`` adds one since 5.0.
     """
@@ -109,5 +113,5 @@ def _waits(terms: Any, count: int) -> Any:
 
 @part
 def _unheard(terms: Any) -> Any:
-    # A send-back that comes long after the failure would explain a late dead letter.
+    # A send-back long after the failure would explain a late dead letter.
     return NOTHING if terms.given[0].send_backs else _EVIDENCE

@@ -21,9 +21,10 @@ _EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doub
 _PRODUCERS = int64(PRODUCERS)
 
 _STORED_WITHIN = int64(5_000)
-"""ms. The delay counts from the stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``), and
-the event comes after that, on a busy machine so much later: the append waits so long for a new file
-(``AllocateMappedFileService#waitTimeOut``)."""
+"""ms. The delay counts from the time stamp that a message gets before it is appended (``CommitLog#asyncPutMessage``).
+The event comes after the append, which may take this long on a busy machine: it waits for a new file
+(``AllocateMappedFileService#waitTimeOut``).
+"""
 
 
 @part
@@ -34,13 +35,13 @@ def bit_of(level: int) -> Any:
 
 @part
 def delay_of(terms: Any, level: int) -> Any:
-    """How long a message of a level waits, ms; the table's last level where it has no such one (DL-2)."""
+    """How long a message of a level waits, ms; for a level that the table does not have, the last one (DL-2)."""
     return terms.levels[min(max(level, 0), len(terms.levels) - 1)].delay
 
 
 @part
 def untold(terms: Any) -> Any:
-    """The doubt of what goes by the delay levels, or by how many there are."""
+    """The doubt about anything that depends on the delay levels, or on their number."""
     return NOTHING if terms.given[0].levels_told else _LEVELS
 
 
@@ -48,7 +49,9 @@ def untold(terms: Any) -> Any:
 def delay_store(
     known: Any, terms: Any, notes: Any, chain: int, count: int, is_retry: bool, level: int, due: int, seen: Any
 ) -> None:
-    """A message of count ``count`` is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not told)."""
+    """A message with count ``count`` is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not
+    recorded).
+    """
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.stored_at
@@ -64,7 +67,8 @@ def delay_store(
         delay = delay_of(terms, level)
         counted = seen.time + delay
         rounding, bend = terms.given[0].rounding, terms.given[0].bend
-        # Less than from any of RocketMQ's levels to the one below, so that what waits as if it were of that is told.
+        # Less than from any of RocketMQ's levels to the one below, so that a message that waits at the wrong level is
+        # reported.
         below = delay_of(terms, level - 1) if level > 1 else int64(0)
         early = max(rounding, min(_STORED_WITHIN, max(delay * 2 // 5, (delay - below) * 9 // 10)))
         is_off = due != ABSENT and (due > counted + rounding or due < counted - early)
@@ -98,10 +102,9 @@ def delay_deliver(
     is_sure: bool,
     seen: Any,
 ) -> None:
-    """A message leaves the schedule topic for its own.
+    """A message leaves the schedule topic for its own topic.
 
-    ``level`` and ``due`` are what the event tells, or ABSENT. A broker that is not sure takes the move for failed
-    (DL-6).
+    ``level`` and ``due`` are the event's values, or ABSENT. A broker that is not sure counts the move as failed (DL-6).
     """
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
@@ -112,7 +115,7 @@ def delay_deliver(
     attempt.moved += 1
     if attempt.stored == 0:
         _tell_if_never_put(known, terms, notes, chain, at, is_retry, seen)
-    # DL-2: it stays in the queue of its level until it is due; a move that is repeated is from there too.
+    # DL-2: it stays in the queue of its level until it is due; a repeated move is from there too.
     if level != ABSENT and attempt.levels != 0 and attempt.levels & bit_of(level) == 0:
         judge(notes, _LEVEL)
         doubt = NOTHING if attempt.moved <= attempt.stored else _EVIDENCE
@@ -141,7 +144,7 @@ def delay_deliver(
             row = violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
             notes.rows[row].late = seen.time - deadline
     if count > 0 or known.chains[chain].scope == _PRODUCERS or stage == REPEATED:
-        # SB-8: else a fallback began to count anew, which is told where a listener gets it.
+        # SB-8: otherwise a fallback restarted the count, which is reported when a listener gets it.
         account(known, terms, notes, chain, at, seen, stage, since)
     attempt.moved_at = seen.time
     attempt.moved_slot, attempt.moved_offset = seen.slot, seen.offset
@@ -153,7 +156,7 @@ def delay_deliver(
 
 @part
 def _tell_if_never_put(known: Any, terms: Any, notes: Any, chain: int, at: int, is_retry: bool, seen: Any) -> None:
-    """SB-14: what leaves the schedule topic for a retry topic was put there after a failure, under that topic."""
+    """SB-14: what leaves the schedule topic for a retry topic was put there after a failure, for that topic."""
     attempt = known.attempts[at]
     before = find_attempt(known, chain, attempt.attempt - 1)
     if not is_retry or attempt.moved > 1 or not terms.given[0].stores or before < 0:
@@ -162,14 +165,14 @@ def _tell_if_never_put(known: Any, terms: Any, notes: Any, chain: int, at: int, 
         return
     judge(notes, _LEVEL)
     expected = terms.request_level[min(attempt.attempt - 1, len(terms.request_level) - 1), 0]
-    # Else it may be of an earlier failure, which was before the recording.
+    # Otherwise it may be of an earlier failure, before the recording.
     doubt = NOTHING if terms.given[0].complete else _EVIDENCE
     violate(notes, _LEVEL, seen, terms.given[0].begin, NOBODY, NOTHING, expected, doubt)
 
 
 @part
 def _too_early(terms: Any, notes: Any, attempt: Any, due: int, seen: Any) -> None:
-    # DL-5: what was stored later than now, by a clock that stepped back since, is delivered at once.
+    # DL-5: a message stored later than now, by a clock that has since stepped back, is delivered at once.
     if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
         return
     open_ = apart(terms.order, seen.actor, attempt.broker)
@@ -180,7 +183,7 @@ def _too_early(terms: Any, notes: Any, attempt: Any, due: int, seen: Any) -> Non
 
 @part
 def ready(terms: Any, broker: int, due: int) -> Any:
-    """When a broker could deliver what is ``due`` at the earliest: it may be down then."""
+    """When a broker could at the earliest deliver a message that is ``due``: it may be down at that time."""
     when = due
     for i in range(len(terms.down)):
         if (
@@ -194,7 +197,9 @@ def ready(terms: Any, broker: int, due: int) -> Any:
 
 @part
 def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> None:
-    """At the end: what waits, and is due for long (H1). ``seen`` stands for the end of the trace."""
+    """At the end: messages that wait although they have long been due (H1). ``seen`` stands for the end of the
+    trace.
+    """
     attempt = known.attempts[at]
     due = earliest(known, at)
     if due == ABSENT or max(attempt.moved - attempt.repeated, attempt.reached) >= attempt.stored:
@@ -215,8 +220,8 @@ def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> N
 def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any) -> None:
     """At the end: whether copies were stored at levels that the send-backs of attempt ``before`` account for.
 
-    A copy is stored before its send-back is answered, so this is known only then. ``before`` is -1 where the attempt
-    that failed is not in the trace; then, and where send-backs are not recorded, a listener that asked for a level
+    A copy is stored before its send-back is answered, so this is known only at the end. ``before`` is -1 if the attempt
+    that failed is not in the trace; in this case, and if send-backs are not recorded, a level requested by the listener
     would be an explanation.
     """
     attempt = known.attempts[at]
@@ -235,7 +240,7 @@ def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, se
         heard = failed.heard != 0 and not unsure
         if heard:
             if failed.may_live == 0:
-                return  # it should have been a dead letter, which is told by another claim
+                return  # it should have been a dead letter, which another claim reports
             allowed = failed.allowed
         elif failed.expired > 0:
             allowed |= bit_of(terms.given[0].expiry_level)
@@ -245,7 +250,7 @@ def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, se
     told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
     doubt = NOTHING if told else _EVIDENCE
     if (wrong | allowed) >= bit_of(len(terms.levels) - 1):
-        doubt |= untold(terms)  # the last level stands for those that there are not
+        doubt |= untold(terms)  # the last level stands for those beyond the table
     violate(notes, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)
 
 

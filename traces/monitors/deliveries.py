@@ -1,4 +1,4 @@
-"""Deliveries: what listeners were given, in which order, and how it went."""
+"""Deliveries: what listeners were given, in which order, and with what result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .ranges import advance, has_come
 from .repeats import repeated
 
 CALL_LIMIT = 5_000
-"""CC-3: so long the way from the last look at a window to the listener may take, with all hooks between, ms."""
+"""CC-3: time from the last check of a window to the call of the listener, with all hooks in between, ms."""
 
 _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["every-duplicate-has-a-cause"]),
@@ -89,7 +89,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
         if slot.ranges >= 0 and has_come(s, q, offset):
             advance(s, q, time)
     if not terms.result:
-        # How it went is not recorded: then being delivered is all that can be asked for.
+        # Results are not recorded: being delivered is then all that can be required.
         cell.flags |= DONE
         if offset == slot.low:
             advance(s, q, time)
@@ -97,7 +97,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
 
 @hot
 def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: Result) -> Any:
-    """The listener has returned; the answer is 1 if it cannot have been given the message, as far as was told."""
+    """The listener has returned. Returns 1 if, according to the recording, it cannot have been given the message."""
     slot, terms = s.slots[q], s.terms[0]
     at = take(s, q, offset)
     cell = s.cells[at]
@@ -151,7 +151,7 @@ def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: Result) -> 
 
 @part
 def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how: Result) -> None:
-    """The message is sent back, or that fails (SB-5)."""
+    """The message is sent back, or this fails (SB-5)."""
     slot = s.slots[q]
     cell = s.cells[take(s, q, offset)]
     if origin != 0 and departs(Kind.SEND_BACK, how, slot.flags, s.terms[0].send_back):
@@ -185,7 +185,7 @@ def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
 
 @part
 def discard(s: Any, q: int, actor: int, offset: int) -> None:
-    """The queue was dropped meanwhile: the result is not acted upon (CC-9)."""
+    """The queue was dropped meanwhile: the result is ignored (CC-9)."""
     at = find(s, q, offset)
     if at >= 0 and s.cells[at].actor == actor:
         flags = s.cells[at].flags
@@ -198,7 +198,7 @@ def discard(s: Any, q: int, actor: int, offset: int) -> None:
 
 @part
 def _after_revoke(s: Any, q: int, w: int, time: int, actor: int, offset: int) -> None:
-    """CC-3, OR-6: a call whose last look at the window was before it was dropped may begin only a moment later."""
+    """CC-3, OR-6: a call may begin a moment after the drop, if its last check of the window was before the drop."""
     window = s.windows[q, w]
     s.counts[JUDGED, _GIVEN_UP] += 1
     if window.how == End.REVOKED and window.until < ALWAYS and time - window.until > CALL_LIMIT:
@@ -229,7 +229,9 @@ def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
 
 @part
 def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) -> None:
-    """OR-3, PQ-5: in one window, what was put off comes first, then larger offsets; nothing-skipped judges gaps."""
+    """OR-3, PQ-5: within a window, messages that were put off come first, then larger offsets; nothing-skipped judges
+    gaps.
+    """
     terms, window = s.terms[0], s.windows[q, w]
     s.counts[JUDGED, _IN_ORDER] += 1
     expected = window.next
@@ -251,7 +253,7 @@ def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: in
 
 @part
 def _next_put_off(s: Any, q: int, w: int, offset: int) -> Any:
-    """The next message of a batch that was put off, UNKNOWN if there is none."""
+    """The next message of a batch that was put off; UNKNOWN if there is none."""
     window = s.windows[q, w]
     while offset < window.next:
         at = find(s, q, offset)

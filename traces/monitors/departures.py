@@ -1,9 +1,9 @@
-"""Departures: after which events a message is no longer told by its queue, but by its retries.
+"""Departures: after which events a message's status is no longer that of its queue, but that of its retries.
 
-The monitor by queue tells the status of what is in a queue, the monitor by message that of what has left it to be tried
-again. Both go by this one rule, so that each place of a queue is told by exactly one of them. A message has left its
-place once it is sent back with success (SB-5), even if another client has it there at the same time. Where the trace
-records no send-backs a failure stands for it, until the message is delivered at that place again.
+The monitor by queue reports the status of messages in a queue, the monitor by message that of messages that have left
+it for a retry. Both use this one rule, so that each offset of a queue is reported by exactly one of them. A message has
+left its place once it is sent back successfully (SB-5), even if another client has it there at the same time. If the
+trace records no send-backs, a failure counts instead, until the message is delivered at that place again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..format.kinds import FAILURES, Kind, Result
 from ..machine_code.compiled import hot
 
 _IS_FAILURE = np.array([result in FAILURES or result is Result.SUSPEND for result in Result])
-# Copies are told by the monitor by message anyway, and a broadcasting group tries nothing again (CC-11).
+# Copies are always reported by the monitor by message, and a broadcasting group never retries (CC-11).
 _STAYS = BROADCASTING | RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
 
 
@@ -26,14 +26,14 @@ def departs(kind: Kind, result: Result, flags: int, send_backs: bool) -> Any:
     """Whether a message leaves its place with an event there.
 
     Args:
-        kind: of the event, a code.
-        result: code.
-        flags: of the slot.
-        send_backs: whether the trace records them.
+        kind: code of the event's kind.
+        result: code of its result.
+        flags: flags of the slot.
+        send_backs: whether the trace records send-backs.
     """
     if flags & _STAYS != 0:
         return False
     if send_backs:
         return kind == Kind.SEND_BACK and result == Result.OK
-    # An orderly listener has the message again at the same place (OR-7).
+    # An orderly listener gets the message again at the same place (OR-7).
     return kind == Kind.EXPIRE or (kind == Kind.RESULT and _IS_FAILURE[result] and flags & ORDERLY == 0)

@@ -1,4 +1,4 @@
-"""Duties: the tables of :mod:`..claims.marks` and :mod:`..claims.obligations` as compiled code reads them."""
+"""Duties: the tables of :mod:`..claims.marks` and :mod:`..claims.obligations` in the form that compiled code reads."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ _WHOLE = np.int64
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 NEVER, UNKNOWN, ANY = -(2**60), -1, -1
 BEGIN, MEET, END, MOVE, TURN, MET = range(6)
-"""What an event does: it begins a window, is a sign of its owner, ends it; is of MOVES, of TURNS; meets a duty."""
+"""What an event does: it begins a window, shows its owner, ends it; it is one of MOVES, of TURNS; or meets a duty."""
 
 KEPT, CONDITIONS = 1 << len(Mark), 16
-"""Bits of what an obligation depends on, behind those of marks: what keeps a message; the first of conditions."""
+"""Bits of the dependences of an obligation, after those of marks: what keeps a message; the first of the conditions."""
 
 STEP = np.dtype(
     [
         (name, _WHOLE)
         for name in (
             "do",  # BEGIN … MET
-            "results",  # mask of the results with which it is done
+            "results",  # mask of the results for which it is done
             "paths",
             "owner",  # 1: only for events of the owner
             "only",  # flags that a slot must have
             "at",  # the mark, or the obligation that is met
-            "to",  # Value; of a turn Beside
-            "forward",  # 1: never back
+            "to",  # Value; for a turn Beside
+            "forward",  # 1: it never goes back
             "given",  # conditions
             "begins",
             "ends",
         )
     ]
 )
-"""What one kind of event does: a row of MOVES or TURNS, as compiled code reads it."""
+"""What one kind of event does: a row of MOVES or TURNS, in the form that compiled code reads."""
 
 DUTY = np.dtype(
     [
@@ -64,14 +64,14 @@ DUTY = np.dtype(
         )
     ]
 )
-"""An obligation, as compiled code reads it."""
+"""An obligation, in the form that compiled code reads."""
 
 UNPULLED = np.dtype([(name, _WHOLE) for name in ("claim", "duty", "within")])
-"""The claim and the duty of queues that are not pulled, and after which time that is late."""
+"""The claim and the duty about queues that are not pulled, and the time after which that is late."""
 
 
 def can_be_seen(one: Obligation, recorded: frozenset[Kind]) -> bool:
-    """Whether the kinds were recorded that an obligation needs."""
+    """Whether the kinds that an obligation needs were recorded."""
     return all(recorded.intersection(kinds) for kinds in one.needs)
 
 
@@ -101,7 +101,7 @@ def steps_of(obligations: tuple[Obligation, ...], *, assigns: bool) -> list[tupl
 
 
 def unpulled_of(obligations: tuple[Obligation, ...], settings: Settings) -> Any:
-    """When a queue that was never pulled is told, though nobody saw how far it reaches; never without pulls."""
+    """When a queue that was never pulled is reported even if nobody saw its end; never without pulls."""
     for duty, one in enumerate(obligations):
         if one.reason is Reason.NO_PULLS:
             return np.array([(CODE[one.claim], duty, one.within(settings))], UNPULLED)
@@ -113,7 +113,7 @@ def _mask(words: tuple[Any, ...], code: Any) -> int:
 
 
 def duty_of(one: Obligation, settings: Settings) -> tuple[int, ...]:
-    """An obligation by the fields of DUTY."""
+    """An obligation as the fields of DUTY."""
     only = ORDERLY if Listeners.ORDERLY in one.listeners else 0
     only |= BROADCASTING if Listeners.BROADCASTING in one.listeners else 0
     never = ORDERLY if Listeners.CONCURRENT in one.listeners else 0

@@ -1,8 +1,8 @@
-"""First starts: a queue of which nothing was stored, and a group that was there long before it (G1).
+"""First starts: a queue for which nothing was stored, and a group that existed long before it (G1).
 
-Where nothing is stored for a queue, a group that consumes from the last offset starts at its end (RB-41). For a new
-group that is what was asked for; a group that has long stored offsets of other queues of the topic loses what the queue
-had before it was seen. Only all queues together show which of the two it is, so this is settled in the end.
+If nothing is stored for a queue, a group that consumes from the last offset starts at its end (RB-41). For a new group
+this is intended; a group that has long stored offsets of other queues of the topic loses the messages that the queue
+had before it was seen. Only all queues together show which of the two applies, so this is decided at the end.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SKIPPED = CODE["nothing-skipped"]
 
 
 def settle_first_starts(outcome: Outcome, names: Names, settings: Settings) -> Outcome:
-    """The outcome with first starts of known groups as violations of ``nothing-skipped``, not as notes.
+    """The outcome, with first starts of known groups as violations of ``nothing-skipped`` instead of notes.
 
-    A group is known where an offset of another queue of the topic was stored for it more than two rounds before.
+    A group is known if an offset of another queue of the topic was stored for it more than two rounds before.
     """
     rows = outcome.rows
     starts = np.flatnonzero((rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START))

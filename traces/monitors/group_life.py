@@ -1,7 +1,7 @@
-"""Explanations: what the activity of its group explains, such as a queue that has no owner while nobody consumes.
+"""Explanations by the activity of a group: for example, a queue has no owner while nobody consumes.
 
-The fold by queue does not know about other queues and processes. So what it suspects is looked at again in the end,
-with what the context tells of groups: few rows, plain Python.
+The fold by queue does not know about other queues and processes. Its suspicions are therefore checked again at the end,
+with what the context says about groups: few rows, plain Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_
 
 
 def without_explained(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
-    """The rows without those that are explained; ``counts`` is changed with them."""
+    """The rows without the explained ones; ``counts`` is changed accordingly."""
     suspects = (rows["note"] == 0) & (
         (rows["claim"] == _OWNED)
         | (rows["claim"] == _OWNERS)
@@ -57,7 +57,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
         if row["claim"] == _FLAPPING:
             changes = group.changes(slot, names.actors[row["actor"]], since, until)
             keep[at] = row["value"] - changes > settings.flaps and not group.broker_began(since, until)
-            # RB-20: lists of brokers that are back differ for a while, and each pass may ask another one.
+            # RB-20: lists of brokers that are back differ for a while, and each pass may ask another broker.
             is_fast = until - since <= row["value"] * settings.rebalance
             unseen = not context.evidence & _BROKERS and not is_fast
         elif row["claim"] == _OVERLAPS:
@@ -68,7 +68,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             keep[at] = row["late"] > 0
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
         elif row["claim"] == _OWNERS:
-            # PL-23: what is still to be done of a queue that was dropped is done when the process goes on.
+            # PL-23: remaining work for a dropped queue is done when the process continues.
             still = group.stood_still([names.actors[row["actor"]]], since, until)
             keep[at] = still == 0 or until - since - still > settings.rounds
         else:
@@ -85,7 +85,8 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             row["late"] = min(row["late"], had_time)
             unseen = not context.evidence & _SIGNS
             if row["claim"] == _OWNED and not context.evidence & _BROKERS:
-                # RB-4, RB-20: whether a broker was away, and who it knew when it was back, was not recorded.
+                # RB-4, RB-20: it was not recorded whether a broker was away, and which clients it knew when it was
+                # back.
                 is_long = row["late"] > settings.heartbeat
                 unseen |= not is_long or not group.divides(slot, since, until)
         if keep[at] and unseen:
@@ -98,7 +99,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
 
 
 class _Groups:
-    """What the context tells of groups."""
+    """What the context says about groups."""
 
     def __init__(self, context: Context, settings: Settings, names: Names) -> None:
         self._settings = settings
@@ -111,9 +112,10 @@ class _Groups:
         self._broker_starts += [until for _, _, until in self._still.of_brokers]
 
     def had_time(self, slot: Slot, since: int, until: int) -> int:
-        """For how long of a period some client of a group had lived long enough to have taken a queue, ms.
+        """For how long within a period some client of a group had lived long enough to have taken a queue, ms.
 
-        All of it where nobody would know. The queues of a broadcasting member are its own: nobody else can take them.
+        The whole period if this is not recorded. The queues of a broadcasting member are its own: nobody else can take
+        them.
         """
         if not self._recorded:
             return until - since
@@ -130,9 +132,9 @@ class _Groups:
         return longest
 
     def _knows(self, membership: Membership, topic: str) -> int:
-        """ST-3: from when on a member knows the route of a topic, as far as that was recorded.
+        """ST-3: from when on a member knows the route of a topic, if this was recorded.
 
-        Where the name server did not answer while the member started, it asks again at its next poll.
+        If the name server did not answer while the member started, it asks again at its next poll.
         """
         learnt = [
             run.first
@@ -142,7 +144,9 @@ class _Groups:
         return min(learnt[0], membership.first + self._settings.route_poll) if learnt else membership.first
 
     def wants(self, slot: Slot, since: int, until: int) -> bool:
-        """Whether the group still consumes the topic of a queue, and the queue is still there, as far as one knows."""
+        """Whether the group still consumes the topic of a queue, and the queue still exists, according to the
+        recording.
+        """
         heartbeats = self._during(slot.group, Kind.HEARTBEAT, since, until)
         wanted = [run.subscriptions for run in heartbeats if run.subscriptions is not None]
         if wanted and not any(_consumes(subscription, slot.topic) for each in wanted for subscription in each):
@@ -159,7 +163,7 @@ class _Groups:
         return there and (bool(self._passes(slot, since, until)) or self._is_in_route(slot, since, until))
 
     def _passes(self, slot: Slot, since: int, until: int) -> list[Run]:
-        """Passes over the topic of a queue in a period, of which it is known what they saw."""
+        """Passes over the topic of a queue within a period, for which it is known what they saw."""
         return [
             run
             for run in self._told.of(slot.group, Kind.REBALANCE)
@@ -167,7 +171,7 @@ class _Groups:
         ]
 
     def _back(self, slot: Slot, since: int, until: int) -> int:
-        """From when on a queue was there: the time of the pass that saw it again, if it came back with its broker."""
+        """From when on a queue existed: the time of the pass that saw it again, if it came back with its broker."""
         queue = f"{slot.broker}:{slot.queue}"
         passes = self._passes(slot, since, until)
         without = max(
@@ -180,7 +184,9 @@ class _Groups:
         )
 
     def _is_in_route(self, slot: Slot, since: int, until: int) -> bool:
-        """ST-3: whether the name server told of a queue for so long that all know it; yes if nobody recorded it."""
+        """ST-3: whether the name server had announced a queue for long enough for all to know it; yes if this was not
+        recorded.
+        """
         told = [
             run
             for run in self._told.of("", Kind.ROUTE)
@@ -204,27 +210,29 @@ class _Groups:
         )
 
     def broker_began(self, since: int, until: int) -> bool:
-        """RB-20: whether a period lies in the time in which a broker that starts or goes on does not know all.
+        """RB-20: whether a period lies in the time in which a broker that starts or resumes does not know all
+        members.
 
-        It learns of each by its next heartbeat. Until then, and a round of rebalance later, members see another list
-        whenever they ask another broker.
+        It learns of each by its next heartbeat. Until then, and for a round of rebalance after it, members see
+        different lists if they ask different brokers.
         """
         within = self._settings.heartbeat + self._settings.rounds
         return any(start <= until and until <= start + within for start in self._broker_starts)
 
     def held_up(self, since: int, until: int) -> int:
-        """RB-4, RB-20: for how long of a period passes of rebalance may have got no answer of a broker, or a wrong one.
+        """RB-4, RB-20: for how long within a period rebalance passes may have got no answer from a broker, or a wrong
+        one.
 
-        One that stood still answers nobody, and one that has just begun or gone on does not know all members.
+        One that stands still answers nobody, and one that has just started or resumed does not know all members.
         """
         still = within(((begin, end) for _, begin, end in self._still.of_brokers), since, until)
         began = any(since - self._settings.rounds <= start <= until for start in self._broker_starts)
         return still + (self._settings.heartbeat if began else 0)
 
     def has_old_connections(self, slot: Slot, since: int, until: int) -> bool:
-        """ST-6: whether a pass over a topic was told a client twice that was one process only.
+        """ST-6: whether a pass over a topic saw a client twice that was only one process.
 
-        A broker lists each connection of a client, also one that nobody uses any more, until it finds it dead.
+        A broker lists each connection of a client, even an unused one, until it finds it dead.
         """
         alive: dict[str, set[Actor]] = {}
         for membership in self._memberships.of(slot.group):
@@ -235,13 +243,14 @@ class _Groups:
         )
 
     def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
-        """For how long of a period one of some processes stood still, and knew of nothing."""
+        """For how long within a period one of some processes stood still, and learnt nothing."""
         return max((within(self._still.of_client(actor), since, until) for actor in actors), default=0)
 
     def routes_learnt(self, slot: Slot, since: int, until: int, actors: Collection[Actor] = ()) -> int:
-        """EN-11: by how many other lists of queues of a topic than one some processes, or all, divided it in a period.
+        """EN-11: by how many different lists of queues beyond one some processes, or all, divided a topic within a
+        period.
 
-        Each is learnt at the next poll of routes, so that two clients may give themselves one queue until then, or
+        Each list is learnt at the next poll of routes. Until then, two clients may give themselves the same queue, or
         each may leave it to the other.
         """
         seen = {
@@ -256,7 +265,8 @@ class _Groups:
         return max(len(seen) - 1, 0)
 
     def changes(self, slot: Slot, actor: Actor, since: int, until: int) -> int:
-        """How often, in a period or shortly before it, a process of a group came or went, or a client was told others.
+        """How often, within a period or shortly before it, a process of a group came or went, or a client saw other
+        members.
 
         Brokers may have different lists for a while, and a pass asks any of them (RB-4).
         """

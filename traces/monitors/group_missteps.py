@@ -1,4 +1,4 @@
-"""Missteps of processes and brokers in groups: of each process and group the first one of each kind is noted."""
+"""Missteps of processes and brokers in groups: for each process and group, the first one of each kind is recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .notebook import Notebook, whole
 
 
 class GroupMissteps:
-    """What was found, as far as what it rests on was recorded."""
+    """The missteps whose evidence was recorded."""
 
     def __init__(self, context: Context, notebook: Notebook) -> None:
         self._notebook = notebook
@@ -27,7 +27,7 @@ class GroupMissteps:
         self._told: set[tuple[object, ...]] = set()
 
     def judge(self, count: int) -> None:
-        """Say of each claim that is judged how many members it was judged of."""
+        """Record, for each claim that is judged, the number of members for which it was judged."""
         for claim in {one.step.claim for one in self._judged}:
             self._notebook.judge(claim, count)
 
@@ -42,7 +42,7 @@ class GroupMissteps:
         queue: str = "",
         doubt: Doubt = Doubt.NONE,
     ) -> None:
-        """Note a misstep at an event; ``since``: when it began, ms, if not with the event."""
+        """Record a misstep at an event; ``since``: when it began, ms, if this was not at the event."""
         group = who.group if isinstance(who, Member) else event.get("group") or ""
         key = misstep, who.actor, group
         if misstep not in self._judged or key in self._told:

@@ -1,4 +1,4 @@
-"""What the monitor of groups' steps keeps of processes and brokers: what each said and did last."""
+"""What the monitor of groups' steps stores about processes and brokers: their last statements and actions."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from ..encoding.names import Actor
 from ..format.coverage import EVER
 
 WITHIN = 5_000
-"""A request is answered within so long, or given up: ``mqClientApiTimeout`` is 3 s; ms."""
+"""A request is answered within this time, or given up: ``mqClientApiTimeout`` is 3 s; ms."""
 
 Event = Mapping[str, Any]
 
 
 @dataclass(slots=True)
 class QueueHeld:
-    """A queue as one process has it."""
+    """A queue, as one process has it."""
 
-    has: bool | None = None  # whether it has it; None where neither was recorded
-    lost_at: int | None = None  # when a pass took it away that it had; None where none did
+    has: bool | None = None  # whether it has it; None if neither was recorded
+    lost_at: int | None = None  # when a pass took it away while it had it; None if none did
     left_at: int = EVER  # when it was given up, ms
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The queues of a topic, as a process learnt them last."""
+    """The queues of a topic, as a process last learnt them."""
 
     time: int
     queues: frozenset[str]
-    before: frozenset[str] | None  # what it knew before that; None where that was not recorded
+    before: frozenset[str] | None  # what it knew before that; None if it was not recorded
 
     def may_be_divided(self, queues: frozenset[str], time: int) -> bool:
-        """Whether a pass that is told at a time may divide these queues.
+        """Whether a pass that is recorded at a time may have divided these queues.
 
-        It looks at them first, and asks a broker for the members then: the route may be learnt in between.
+        It reads them first, and then asks a broker for the members: the route may be updated in between.
         """
         is_late = time - self.time <= WITHIN and self.before in (None, queues)
         return queues == self.queues or is_late
@@ -48,7 +48,7 @@ class Pass:
     time: int
     assigned: frozenset[str] | None
     strategy: str
-    beside: frozenset[str] | None = None  # what the pass before gave, where that was made at about the same time
+    beside: frozenset[str] | None = None  # what the previous pass gave, if it was made at about the same time
 
 
 @dataclass(slots=True)
@@ -57,28 +57,28 @@ class Member:
 
     actor: Actor
     group: str
-    known: bool = False  # whether it ever started in the recording
-    started: int | None = None  # when it started last, ms; None where that was not recorded, or it has died since
-    stopped: int | None = None  # when it stopped last, while it did not start again
-    unregistered: int | None = None  # when it left the group last, since its start
-    leaving: int | None = None  # when it gave queues up for a shutdown first, since its start
+    known: bool = False  # whether its start is in the recording
+    started: int | None = None  # when it last started, ms; None if that was not recorded, or if it has died since
+    stopped: int | None = None  # when it last stopped, if it has not started again
+    unregistered: int | None = None  # when it last left the group, since its start
+    leaving: int | None = None  # when it first gave up queues for a shutdown, since its start
     read: bool = False  # whether it has read its file of offsets since it stopped
-    beats: int = 0  # its heartbeats since it started
+    beats: int = 0  # number of its heartbeats since it started
     silent_since: int | None = None  # its first pass since the last of them, ms
-    first: int | None = None  # its first event but a start, ms
+    first: int | None = None  # its first event other than a start, ms
     last: int = EVER  # its last event
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics
     told_at: int = EVER  # when that was
-    before: dict[str, int] = field(default_factory=dict)  # the highest version of each topic that it ever told
-    taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not told anew since: first and last take
-    dropped: dict[str, int] = field(default_factory=dict)  # topics whose queues it gave up as consumed no more: when
+    before: dict[str, int] = field(default_factory=dict)  # the highest version that it ever announced for each topic
+    taken: dict[str, tuple[int, int]] = field(default_factory=dict)  # topics not announced anew: first and last take
+    dropped: dict[str, int] = field(default_factory=dict)  # topics whose queues it gave up as no longer consumed: when
     routes: dict[str, Route] = field(default_factory=dict)
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
-    awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # given, not taken: when each pass gave it
-    unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats then
-    untold: dict[str, int] = field(default_factory=dict)  # topics that it tells no more: since when
-    repeats: bool = False  # whether it told the same twice: all its heartbeats are recorded, not only what changes
+    awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # not taken: when each pass gave it
+    unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats
+    untold: dict[str, int] = field(default_factory=dict)  # topics that it no longer announces: since when
+    repeats: bool = False  # whether it announced the same twice: all its heartbeats are recorded, not only changes
 
 
 @dataclass(slots=True)
@@ -86,14 +86,14 @@ class Broker:
     """A broker.
 
     Attributes:
-        runs: whether it runs; None where that was not recorded.
-        loaded: whether its tables were loaded since it ran last; ``read``: those that were.
-        lists: of each group the lists of members that it had, with the time of each.
-        ends: when it stopped or died; a slave of it, which nobody may have recorded, answers until it is back.
+        runs: whether it runs; None if this was not recorded.
+        loaded: whether its tables were loaded since it last started; ``read``: those that were.
+        lists: for each group, its lists of members, with the time of each.
+        ends: when it stopped or died; a slave of it, which may be unrecorded, answers until it is back.
         starts: when it was started.
-        written: of each table when it was written last, the longest time between two of these, and how often it was.
-        heard: when it was heard of last.
-        elections: when one of its processes started as a slave, or was told to be the master, or not to be it.
+        written: for each table, when it was last written, the longest time between two writes, and their number.
+        heard: when it was last heard of.
+        elections: when one of its processes started as a slave, or became the master, or ceased to be.
     """
 
     actor: Actor
@@ -109,7 +109,7 @@ class Broker:
     elections: list[int] = field(default_factory=list)
 
     def is_away(self, time: int, learnt: int) -> bool:
-        """Whether it is gone, or clients may take it for gone, who learn of its return ``learnt`` ms later."""
+        """Whether it is gone, or clients, which learn of its return ``learnt`` ms later, may believe so."""
         if any(election <= time + WITHIN and time <= election + learnt for election in self.elections):
             return True
         ends = [end for end in self.ends if end <= time + WITHIN]
@@ -118,12 +118,12 @@ class Broker:
 
 
 def queue_of(event: Event) -> str:
-    """The queue of an event, as lists of queues spell it."""
+    """The queue of an event, as written in lists of queues."""
     return f"{event.get('broker') or ''}:{-1 if event.get('queue') is None else event['queue']}"
 
 
 def broker_of(queue: str) -> str:
-    """The broker of a queue that is spelled so."""
+    """The broker of a queue in this notation."""
     return queue.rpartition(":")[0]
 
 

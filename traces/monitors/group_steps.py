@@ -1,8 +1,8 @@
 """The monitor that applies the table of :mod:`..claims.group_steps`: what each process does in each group, in order.
 
-It goes through the few events of the context once, and keeps what each process said last. Of each process and group the
-first misstep of each kind is told. Threads of one process may be recorded in another order than they acted in: what
-comes within :data:`APART` was in time. What another process has told is asked for with :data:`WITHIN` about it.
+It goes through the few events of the context once, and keeps the last statement of each process. For each process and
+group, the first misstep of each kind is reported. Threads of one process may be recorded in another order than they
+acted: anything within :data:`APART` was in time. Statements of other processes count within :data:`WITHIN`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,21 @@ from .notebook import Notebook
 from .shares import APART, Shares
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
-"""A subscription is told once it is this old, ms. What is older than a day, or is on the first one of 1970, is no time:
-simulated ones are numbered."""
+"""A subscription is reported once it is this old, ms. A version older than a day, or on the first day of 1970, is no
+time: simulated ones are numbered.
+"""
 
 LATE = 10_000
-"""A process that changes what it subscribes to tells the brokers at once, a round of heartbeats later at most; ms."""
+"""A process that changes its subscription informs the brokers at once, at most a round of heartbeats later; ms."""
 
 SOME = 4
-"""Who has told so many heartbeats is recorded with all of them, not only with those that change something."""
+"""A process with this many recorded heartbeats is recorded with all of them, not only with those that change
+something.
+"""
 
 
 def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
-    """Note every misstep."""
+    """Record every misstep."""
     steps = _Steps(context, names, settings, notebook)
     for event in context.events:
         steps.take(event)
@@ -46,7 +49,7 @@ def judge_group_steps(*, context: Context, names: Names, settings: Settings, not
 
 
 class _Steps:
-    """What each process did, as far as it was gone through."""
+    """What each process has done in the events processed so far."""
 
     def __init__(self, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
         self._context, self._names, self._settings = context, names, settings
@@ -65,10 +68,10 @@ class _Steps:
         self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
 
     def take(self, event: Event) -> None:
-        """Go on with an event."""
+        """Process an event."""
         take = _TAKEN.get(event["kind"])
         if take is not None:
-            # Of a process that names its groups what names none is a damaged line, and no other group.
+            # If a process names its groups, an event without a group is a damaged line, not another group.
             if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
                 take(self, event)
         else:
@@ -80,7 +83,7 @@ class _Steps:
     # Of processes.
 
     def start(self, event: Event) -> None:
-        """A process starts in a group, or, where it names none, in all that it is seen in."""
+        """A process starts in a group or, if none is named, in all groups in which it is seen."""
         if not event.get("group"):
             self._everywhere[event.get("client"), event.get("incarnation") or 0] = event["time"]
         for member in self._all_of(event):
@@ -126,7 +129,7 @@ class _Steps:
             member.awaited.clear()
 
     def heartbeat(self, event: Event) -> None:
-        """A process tells the brokers what it consumes."""
+        """A process announces to the brokers what it consumes."""
         member = self._act(self._member(event), event)
         member.beats += 1
         member.silent_since = None
@@ -159,9 +162,9 @@ class _Steps:
         member.told, member.told_at = told, event["time"]
 
     def _tell_if_old(self, member: Member, event: Event, topic: str, version: int) -> None:
-        """RB-37: whether a subscription is one of before the process took queues; its version is a time.
+        """RB-37: whether a subscription is from before the process took queues; its version is a time.
 
-        It is of another clock of the process than that of its recorder.
+        This time may be by another clock than that of the process's recorder.
         """
         first, last = member.taken.get(topic, (None, EVER))
         if first is None:
@@ -175,7 +178,7 @@ class _Steps:
             self._missteps.note(GroupMisstep.NOT_NEWER, member, event, since=last, topic=topic)
 
     def _made_at(self, event: Event, version: int) -> int:
-        """When a process made a subscription, ms, by clocks that agree."""
+        """When a process made a subscription, ms, if the clocks agree."""
         return int(self._context.clocks.corrected(actor_of(event), np.array([version * 1000]))[0]) // 1000
 
     def unregister(self, event: Event) -> None:
@@ -193,7 +196,7 @@ class _Steps:
     # Of passes.
 
     def route(self, event: Event) -> None:
-        """A process is told the queues of a topic."""
+        """A process learns the queues of a topic."""
         if event.get("queues") is None or not event.get("topic"):
             return
         queues = frozenset(event["queues"])
@@ -210,10 +213,10 @@ class _Steps:
         """A process divides a topic."""
         member, time = self._member(event), event["time"]
         if member.first is not None and time - member.last > self._settings.rounds:
-            member.silent_since = None  # it stood still, and tells of itself now
+            member.silent_since = None  # it stood still, and now announces itself
         self._act(member, event, within=WITHIN)
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
-        # A log tells of a pass when it is over, and of its outcome only.
+        # A log records a pass when it is over, and only its outcome.
         assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])
         if queues is not None:
             if assigned is not None and not assigned <= set(queues):
@@ -244,7 +247,7 @@ class _Steps:
         if assigned is not None:
             is_orderly = self._is_orderly(member.group)
             self._shares.given(member, event, topic, assigned, before, is_orderly=is_orderly)
-        # A consumer that is resumed makes a pass beside that of its client's thread, and each acts by its own.
+        # A resumed consumer makes a pass concurrently with its client's thread, and each acts on its own.
         beside = before.assigned if before is not None and time - before.time <= APART else None
         member.passes[topic] = Pass(time, assigned, strategy or (before.strategy if before else ""), beside)
         for (of, queue), had in member.queues.items():
@@ -258,7 +261,7 @@ class _Steps:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
 
     def lock(self, event: Event) -> None:
-        """A process asks for the lock of a queue, and may not get it."""
+        """A process requests the lock of a queue, and may not get it."""
         if event.get("result") != Result.OK:
             self._member(event).awaited.pop((event.get("topic") or "", queue_of(event)), None)
 
@@ -272,14 +275,14 @@ class _Steps:
         given = given or member.actor in self._logged or (last is not None and queue in (last.beside or ()))
         if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._missteps.note(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
-        # What a recorder finds taken when it comes is told as taken then, and no pass before.
+        # A recorder reports queues that it finds already taken as taken when it starts, without a pass before.
         if last is not None and last.assigned is not None and queue in last.assigned:
             member.taken[topic] = member.taken.get(topic, (event["time"], 0))[0], event["time"]
         had = member.queues.setdefault((topic, queue), QueueHeld())
         had.has, had.lost_at, had.left_at = True, None, EVER
 
     def revoke(self, event: Event) -> None:
-        """A process gives a queue up."""
+        """A process gives up a queue."""
         member, time = self._act(self._member(event), event, within=WITHIN), event["time"]
         topic, queue, path = event.get("topic") or "", queue_of(event), event.get("path") or ""
         had = member.queues.setdefault((topic, queue), QueueHeld())
@@ -306,10 +309,10 @@ class _Steps:
             member = self._act(self._member(event), event, within=WITHIN)
             member.read = member.read or event["kind"] == Kind.FILE_LOAD
 
-    # In the end.
+    # At the end.
 
     def end(self) -> None:
-        """All was gone through."""
+        """All events have been processed."""
         for member in self._members.values():
             end = self._context.end
             if member.leaving is not None and member.stopped is None and end - member.leaving > WITHIN:
@@ -345,7 +348,7 @@ class _Steps:
         return found
 
     def _all_of(self, event: Event) -> list[Member]:
-        """The process in the group that an event names, or in all that it is in."""
+        """The process in the group that an event names, or in all its groups."""
         if event.get("group"):
             return [self._member(event)]
         who = event.get("client"), event.get("incarnation") or 0

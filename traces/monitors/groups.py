@@ -1,4 +1,4 @@
-"""The monitor by group: members, subscriptions, rebalances. It goes by the events of the context, which are few."""
+"""The monitor by group: members, subscriptions, rebalances. It uses the events of the context, which are few."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GroupMonitor:
     Findings about a group as a whole, or about a topic in it, have a slot without a queue, see ``notebook.whole``.
 
     Attributes:
-        unjudged: how many passes of rebalance could not be judged, by reason; known when it has finished.
+        unjudged: number of rebalance passes that could not be judged, by reason; known when it has finished.
     """
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
@@ -44,7 +44,7 @@ class GroupMonitor:
         self._stores: Mapping[Slot, Stored] = {}
 
     def stores(self, stores: Mapping[Slot, Stored]) -> None:
-        """Tell what was stored in which queue."""
+        """Pass on how many messages were stored in each queue."""
         self._stores = stores
 
     def finish(self) -> Outcome:

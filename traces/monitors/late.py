@@ -1,7 +1,7 @@
-"""What came late on a queue, held against the context: which of it is explained, and by what it is in doubt.
+"""Late events on a queue, checked against the context: which of them are explained, and why others are in doubt.
 
-The fold of :mod:`.obligations` knows one queue. Whether its owner had died, or its broker was down, is asked here: few
-rows, plain Python.
+The fold of :mod:`.obligations` knows only one queue. Whether its owner had died, or its broker was down, is checked
+here: few rows, plain Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..format.kinds import CLIENT_ENDS, Kind
 from .standstills import SIGNS, Standstills, within
 
 _LEAVES = (Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
-"""Kinds that may tell that the owner has the queue no more."""
+"""Kinds that may show that the owner no longer has the queue."""
 
 _MOVES = "every-queue-moves"
 
@@ -32,11 +32,11 @@ def late_rows(
     """The suspects that are not explained, with their doubts.
 
     Args:
-        rows: suspects; ``value`` is the place of their obligation.
+        rows: suspects; ``value`` is the position of their obligation.
         obligations: those of the fold.
-        names: of the check.
-        settings: the terms.
-        context: what is known besides.
+        names: names of the check.
+        settings: settings of the check.
+        context: the context of the trace.
     """
     if not len(rows):
         return rows
@@ -80,7 +80,7 @@ def _causes_first(rows: Any) -> Any:
 
 
 class _Around:
-    """What the context tells of owners and brokers."""
+    """What the context says about owners and brokers."""
 
     def __init__(self, context: Context, names: Names, settings: Settings) -> None:
         self._ends = context.ends(names)
@@ -97,7 +97,7 @@ class _Around:
         self._still = Standstills(context.events, pause=settings.rounds)
 
     def reason(self, one: Obligation, row: Any, names: Names, settings: Settings) -> Reason:
-        """Why it came late: what its owner was to do, or that it stood still."""
+        """Why it was late: what its owner had to do, or that it stood still."""
         since, until = int(row["since"]), int(row["time"])
         if one.claim != _MOVES or not one.owned or row["actor"] < 0:
             return one.reason
@@ -106,7 +106,7 @@ class _Around:
         return Reason.OWNER_STOOD_STILL if until - since - still <= limit else one.reason
 
     def ended(self, actor: int, since: int, until: int) -> bool:
-        """Whether a process ended in a period, or before it for good: what is done on its queues is done by others."""
+        """Whether a process ended within a period, or for good before it: others then act on its queues."""
         last = self._signs.get(actor, since)
         of_actor = self._ends.actor == actor
         return bool(np.any(of_actor & (self._ends.time >= min(since, last)) & (self._ends.time <= until)))
@@ -116,21 +116,22 @@ class _Around:
         return within(((begin, end) for name, begin, end in self._still.away if name == broker), since, until)
 
     def rests(self, actor: int, since: int, until: int, *, seen: bool = False) -> bool:
-        """Whether a client may have been suspended by its application: then it pulls nothing, and keeps its queues.
+        """Whether a client may have been suspended by its application: it then pulls nothing, and keeps its queues.
 
-        One that is not makes passes of rebalance, which drop what has not been pulled for long (RB-3, PQ-11). With
-        ``seen`` these must have been seen; without, one that never was seen to make any counts as not suspended.
+        A client that is not suspended makes rebalance passes, which drop queues that have not been pulled for long
+        (RB-3, PQ-11). With ``seen`` these must have been recorded; without it, a client for which none was ever
+        recorded counts as not suspended.
         """
         passes = self._passes.get(actor, ())
         begun, later = any(time <= since for time in passes), any(since + self._idle < time <= until for time in passes)
         return (begun or seen) and not later
 
     def doubt(self, one: Obligation, actor: int, since: int, within: int) -> int:
-        """Why it may have been met, or not have been due."""
+        """Why the obligation may have been met, or not have been due."""
         wanted = CLIENT_ENDS if one.blocked is Blocked.RUNNING else _LEAVES
         unseen = self._missing.intersection(wanted)
         silent = actor in self._signs and self._signs[actor] < since + within
         if actor in self._signs and not silent:
             unseen = unseen.difference(CLIENT_ENDS)  # it was heard of later
-        # Its owner may have died, or have given the queue up.
+        # Its owner may have died, or have given up the queue.
         return int(Doubt.EVIDENCE) if one.owned and (silent or unseen) else 0

@@ -1,4 +1,4 @@
-"""Deliveries to listeners and their results: that attempts follow each other, in time, and not too many of them."""
+"""Deliveries to listeners and their results: attempts must follow each other, be in time, and not be too many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
 
 ROUNDING = 1
-"""Times are whole ms, each rounded down, so a difference of two may be short by one."""
+"""Times are whole ms, each rounded down, so the difference of two may be too small by one."""
 
 _FOLLOW, _WITHIN = int64(CODE["attempts-follow-each-other"]), int64(CODE["attempts-within-the-maximum"])
 _WAITS, _AFTER = int64(CODE["retry-waits-as-its-level-says"]), int64(CODE["nothing-after-the-dead-letter"])
@@ -30,9 +30,9 @@ _EVIDENCE, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.LEVELS)
 def deliver(
     known: Any, terms: Any, notes: Any, chain: int, count: int, together: bool, producers: int, seen: Any
 ) -> None:
-    """A listener is called with a message of count ``count``, and with others at once where it is ``together``.
+    """A listener is called with a message with count ``count``, with others in the same call if ``together``.
 
-    Of ``producers`` see :func:`.copies.account_original`.
+    For ``producers`` see :func:`.copies.account_original`.
     """
     _tell_if_less(known, notes, chain, count, seen)
     at = find_attempt(known, chain, count)
@@ -47,21 +47,21 @@ def deliver(
     first = known.attempts[at].deliveries == 0
     since = known.attempts[at].delivered
     if not first and (seen.slot < 0 or seen.offset == ABSENT):
-        # TR-7: without a place a second copy cannot be told from one that comes again from its queue.
+        # TR-7: without a place, a second copy cannot be distinguished from one that comes again from its queue.
         attempt = known.attempts[at]
         judge(notes, _COPY)
         violate(notes, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE)
         _note_delivery(known, chain, at, seen)
         return
-    # A failed send-back is tried again in the client, and so are messages of an orderly listener: the same place, and
-    # a count that is one higher in the client's memory only (CC-12, OR-8).
+    # A failed send-back is retried in the client, and so are messages of an orderly listener: the same place, and a
+    # count that is higher by one only in the client's memory (CC-12, OR-8).
     is_local = before >= 0 and has_place(known, before, seen.slot, seen.offset)
     add_place(known, at, seen.slot, seen.offset)
     _note_delivery(known, chain, at, seen)
     if not is_local:
         known.attempts[at].reached += 1
     if count > 0 and not is_local and is_of_another(terms, seen.slot):
-        # A dead letter of another group begins here, with the count it died with.
+        # A dead letter of another group begins here, with the count with which it died.
         known.chains[chain].siblings += 0 if first else 1
         return
     if count > 0:
@@ -81,7 +81,7 @@ def deliver(
 
 @part
 def _tell_if_less(known: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
-    """SB-6: whether a copy comes with a lower count than the broker stored it with; in the client it only grows."""
+    """SB-6: whether a copy comes with a lower count than the stored one; in the client the count only grows."""
     at = int64(known.chains[chain].highest)
     while at >= 0 and known.attempts[at].attempt > count:
         attempt = known.attempts[at]
@@ -94,13 +94,13 @@ def _tell_if_less(known: Any, notes: Any, chain: int, count: int, seen: Any) -> 
 
 @part
 def is_of_another(terms: Any, slot: int) -> Any:
-    """Whether what is delivered from a queue is a dead letter: it was another group that it failed for so far."""
+    """Whether a message delivered from a queue is a dead letter: its failures so far were in another group."""
     return slot >= 0 and terms.slots[slot].flags & DEAD_LETTER_TOPIC != 0
 
 
 @part
 def result(known: Any, chain: int, count: int, succeeded: bool, seen: Any) -> None:
-    """A listener call has ended. A call that ended was made, recorded or not."""
+    """A listener call has ended. Such a call was made, recorded or not."""
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     if attempt.deliveries == 0:
@@ -131,7 +131,7 @@ def _note_delivery(known: Any, chain: int, at: int, seen: Any) -> None:
 
 @part
 def _is_dead(known: Any, chain: int, count: int) -> Any:
-    """Whether a copy of this count can only stem from a dead letter: no other copy has come so far."""
+    """Whether a copy with this count can only come from a dead letter: no other copy has come so far."""
     dead = known.chains[chain].dead
     if dead == ABSENT or count <= dead:
         return False
@@ -146,7 +146,7 @@ def _died_at(known: Any, chain: int) -> Any:
 
 @part
 def follows(known: Any, terms: Any, notes: Any, chain: int, at: int, before: int, seen: Any) -> None:
-    """At the end: whether the attempt ``before`` this one was delivered, and failed; -1: nothing is known of it.
+    """At the end: whether the previous attempt ``before`` was delivered, and failed; -1: nothing is known about it.
 
     The clocks of the client that failed and of the broker that stored the retry do not matter then.
     """
@@ -197,7 +197,7 @@ def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, 
     if count <= limit:
         return
     if is_local:
-        # OR-8: where the send-back fails, an orderly listener goes on with the next count.
+        # OR-8: if the send-back fails, an orderly listener continues with the next count.
         at = find_attempt(known, chain, count - 1)
         if at >= 0 and known.attempts[at].given_up > 0:
             return
@@ -208,11 +208,11 @@ def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, 
 
 @part
 def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any) -> None:
-    """Whether a copy comes to its listener no sooner than its delay after the failure (G6)."""
+    """Check that a copy comes to its listener no sooner than its delay after the failure (G6)."""
     attempt = known.attempts[at]
     level_is_known, is_assumed = True, terms.given[0].levels_told == 0
     if attempt.stored > 0 and attempt.due != ABSENT:
-        # Which of several copies it is cannot be told.
+        # Which of several copies it is cannot be determined.
         due, is_assumed = attempt.due, attempt.assumed != 0
         since, other = attempt.stored_at, attempt.broker
     else:
@@ -229,7 +229,7 @@ def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any)
         since, other = failed.failed, failed.failer
         due = since + _shortest(terms, levels)
     judge(notes, _WAITS)
-    # Two clocks measure the time between them; of each, times are rounded.
+    # Two clocks measure the time between them, each with rounded times.
     tolerance = ROUNDING if other == seen.actor and other >= 0 else max(apart(terms.order, seen.actor, other), ROUNDING)
     if seen.time >= due - tolerance:
         return

@@ -1,4 +1,4 @@
-"""Memberships: from when to when a process was a member of a group, as far as the recording shows it."""
+"""Memberships: from when to when a process was a member of a group, according to the recording."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Membership:
     actor: Actor  # the process
     first: int  # its first sign of life there, ms
     last: int  # its last one
-    end: int | None = None  # when it stopped, left or was seen to be dead; None where that was not recorded
+    end: int | None = None  # when it stopped, left or was seen to be dead; None if that was not recorded
 
 
 class Memberships:
     """All memberships of a trace.
 
     Attributes:
-        order: of events of two processes.
-        ends_are_recorded: whether a process would have been seen to end; else silence may be its end.
+        order: order of events of two processes.
+        ends_are_recorded: whether the end of a process would have been recorded; otherwise silence may be its end.
     """
 
     def __init__(self, told: Told, *, context: Context, settings: Settings) -> None:
@@ -68,20 +68,20 @@ class Memberships:
         return sorted(memberships, key=lambda membership: (membership.first, membership.actor))
 
     def at(self, group: str, actor: Actor, time: int) -> Membership | None:
-        """The membership of a process in a group that began last before a time; None if none did."""
+        """The latest membership of a process in a group that began before a time; None if there is none."""
         memberships = self._memberships.get(group, {}).get(actor, ())
         place = bisect_right(memberships, time, key=lambda membership: membership.first)
         return memberships[place - 1] if place else None
 
     def until(self, membership: Membership, *, certain: bool) -> int:
-        """Until when the process was a member: for certain, or possibly; ms."""
+        """Until when the process was certainly a member, and until when possibly; ms."""
         if membership.end is not None:
             return membership.end
         unsure = not self.ends_are_recorded or self._has_begun_anew(membership)
         return membership.last if certain and unsure else self._context_end
 
     def _has_begun_anew(self, membership: Membership) -> bool:
-        """Whether another process of the same client began after its last sign: then it ended, and nobody saw when."""
+        """Whether another process of the same client began after its last sign: it has then ended, unobserved."""
         return any(
             one.first > membership.last
             for actor, several in self._memberships[membership.group].items()
@@ -90,7 +90,7 @@ class Memberships:
         )
 
     def _without_a_group(self, told: Told) -> None:
-        """Processes that are never seen in a group live in the group without a name."""
+        """Processes that are never seen in a group belong to the group without a name."""
         known = {actor for actors in self._memberships.values() for actor in actors}
         for step in told.steps:
             if step.actor not in known:
@@ -100,7 +100,7 @@ class Memberships:
                     self._end(step)
 
     def _start(self, step: Step) -> None:
-        # A start that names no group is one in every group that the process is seen in.
+        # A start without a group counts for every group in which the process is seen.
         self._starts[step.actor] = step.time
         if step.group:
             self._sign(step.group, step.actor, step.time)
@@ -115,7 +115,7 @@ class Memberships:
             if latest.end is None:
                 latest.last = max(latest.last, time)
                 return
-            # What was under way when it ended may be recorded a little later.
+            # Requests under way when it ended may be recorded a little later.
             if time <= latest.end + self.order.widest and (started is None or started < latest.end):
                 return
             started = None if started is None or started < latest.end else started
@@ -126,6 +126,6 @@ class Memberships:
             latest = self._memberships[group][step.actor][-1]
             if step.group in ("", group) and latest.end is None:
                 latest.end = step.time
-                # A death is seen from outside, perhaps later: it is no sign of life.
+                # A death is seen from outside, possibly later: it is no sign of life.
                 if step.kind is not Kind.CLIENT_CRASH:
                     latest.last = max(latest.last, step.time)

@@ -1,7 +1,7 @@
 """Statuses: what has become of every message of a queue when the trace ends.
 
-Counted are messages of real topics: copies in retry and dead-letter topics are messages that the monitor of messages
-follows, and so is whatever has left its place, see :mod:`.departures`.
+Messages of ordinary topics are counted: copies in retry and dead-letter topics are followed by the monitor by message,
+as is everything that has left its place, see :mod:`.departures`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _row(s: Any, q: int, status: int, offset: int, until: int, actor: int, since
 
 @entry
 def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: Any) -> Any:
-    """Statuses of what was delivered, page by page; the answer is the page where rows ran out, or the end."""
+    """Statuses of delivered messages, page by page; returns the page at which rows ran out, or the end."""
     for n in range(start, len(slots)):
         if s.used[0] + ROOM + SIZE > len(s.rows):
             return n
@@ -58,13 +58,13 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
             cell = s.cells[places[n] * SIZE + at]
             flags = int64(cell.flags)
             if run < 0 and flags & (OK | ELSEWHERE) == OK:
-                # As most are. All the others are worth a call.
+                # Most messages are like this. All others are worth a call.
                 well += 1
                 continue
             status = _status(s, q, flags, int64(cell.actor), cell.time, offset)
             if status >= 0:
                 statuses[q, status] += 1
-            # What waits for its retry has a row of the monitor of messages.
+            # A message that waits for its retry has a row of the monitor by message.
             telling = (
                 status
                 if status > MessageStatus.PENDING_RETRY and status != MessageStatus.NOT_OBSERVABLE
@@ -85,7 +85,7 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
 
 @part
 def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> Any:
-    """The status of one message, -1 if it is told elsewhere, or nothing is known of it."""
+    """The status of one message; -1 if it is reported elsewhere, or nothing is known about it."""
     slot, terms = s.slots[q], s.terms[0]
     if flags & ELSEWHERE or flags == 0:
         return _TOLD_ELSEWHERE
@@ -108,7 +108,9 @@ def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> A
 
 @entry
 def of_passed(s: Any, start: int, count: int, statuses: Any) -> Any:
-    """What became of what was passed undelivered, from range ``start``; the answer is as in :func:`of_pages`."""
+    """What became of messages that were passed undelivered, from range ``start``; returns the same as
+    :func:`of_pages`.
+    """
     for n in range(start, count):
         item = s.past[n]
         q = item.slot
@@ -121,7 +123,7 @@ def of_passed(s: Any, start: int, count: int, statuses: Any) -> Any:
 
 @part
 def _undelivered_runs(s: Any, q: int, item: Any, status: int, statuses: Any) -> bool:
-    """Tell the undelivered offsets of a range, and make it shorter as they are told; False if rows run out."""
+    """Report the undelivered offsets of a range, which is shortened accordingly; returns False if rows run out."""
     slot, terms = s.slots[q], s.terms[0]
     while item.begin < item.end:
         if s.used[0] + ROOM > len(s.rows):
@@ -151,9 +153,10 @@ def _undelivered_runs(s: Any, q: int, item: Any, status: int, statuses: Any) -> 
 
 @entry
 def of_waiting(s: Any, start: int, count: int, statuses: Any) -> Any:
-    """Statuses of what the low offsets have not reached, from slot ``start``; the answer is as in :func:`of_pages`.
+    """Statuses of messages that the low offsets have not reached, from slot ``start``; returns the same as
+    :func:`of_pages`.
 
-    Of a range that was filtered in part it is known how many wait, not which.
+    For a partly filtered range it is known how many messages wait, not which ones.
     """
     for q in range(start, count):
         slot = s.slots[q]

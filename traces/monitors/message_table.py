@@ -1,7 +1,8 @@
-"""The table of messages: which number a message has, found by its origin and who consumes it.
+"""The table of messages: the number of each message, found by its origin and its consumer.
 
-It is made for many messages of which little is to be kept: an entry of 32 bytes, and 8 bytes at seven tenths of a hash
-table with open addressing, which holds a part of the hash beside the number so that entries are rarely looked into.
+It is designed for many messages with little data each: an entry of 32 bytes, plus 8 bytes in a hash table with open
+addressing that is at most seven tenths full. The table stores a part of the hash beside the number, so that entries are
+rarely read.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ MESSAGE = np.dtype(
         ("offset", np.int64),  # of its first delivery, with slot and time
         ("time", np.int64),
         ("slot", np.int32),
-        ("chain", np.int32),  # what else is known of it; NOTHING, WENT_WELL, TOGETHER
+        ("chain", np.int32),  # what else is known about it; NOTHING, WENT_WELL, TOGETHER
     ]
 )
-"""A message as it is met first."""
+"""A message at its first event."""
 
 NOTHING, WENT_WELL, TOGETHER = -1, -2, -3
-"""Nothing else is known of a message; or only that it was consumed, in a queue that is not told; or only that it was
-delivered in one call with others."""
+"""Nothing else is known about a message; or only that it was consumed, in an unrecorded queue; or only that it was
+delivered in one call with others.
+"""
 
 _START = 1 << 10
 _NUMBER = np.uint64(0xFFFFFFFF)
@@ -37,12 +39,13 @@ _ONE = np.uint64(1)
 
 
 class MessageTable(NamedTuple):
-    """Entries, and where they are.
+    """Entries, and their places.
 
     Attributes:
         entries: MESSAGE; ``used[0]`` of them are in use.
-        places: for each place half of the hash above one more than the number; 0: free. The other half tells the place.
-        used: how many, and a number without a meaning, see :func:`look_at`.
+        places: for each place, half of the hash above one more than the number; 0: free. The other half determines the
+            place.
+        used: number of entries, and a number without a meaning, see :func:`look_at`.
     """
 
     entries: Any
@@ -51,10 +54,10 @@ class MessageTable(NamedTuple):
 
 
 def new_table(messages: int = 0) -> MessageTable:
-    """A table without messages, with room for so many. It grows, but that takes time."""
+    """A table without messages, with room for that many. It can grow, but that takes time."""
     entries = max(_START, messages)
     places = 10 * entries // 7 + 1
-    # Only pages that are written to take memory.
+    # Only pages that are written use memory.
     return MessageTable(np.empty(entries, MESSAGE), np.zeros(places, np.uint64), np.zeros(2, np.int64))
 
 
@@ -63,7 +66,7 @@ def grown(table: MessageTable) -> MessageTable:
     used = int(table.used[0])
     entries, places = table.entries, table.places
     if used >= len(entries):
-        # Only pages that are written to take memory.
+        # Only pages that are written use memory.
         entries = np.empty(2 * len(entries), MESSAGE)
         entries[:used] = table.entries
     if 10 * used >= 7 * len(places):
@@ -81,16 +84,16 @@ def is_full(table: Any) -> Any:
 
 @hot
 def key_of(origin: int, scope: int) -> Any:
-    """One number for a message and who consumes it, as good as the origin."""
+    """One number for a message and its consumer, as unique as the origin."""
     return int64(np.uint64(origin) ^ (np.uint64(scope) * _MIX))
 
 
 @hot
 def look_at(table: Any, key: int) -> None:
-    """Have the place of a key brought from memory, long before it is needed.
+    """Let the processor load the place of a key from memory, long before it is needed.
 
-    A message that is looked for is waited for; many that nobody waits for come at the same time. Something must be made
-    of what is read, or the compiler would not read it.
+    Looking up a message waits for memory; many prefetches proceed at the same time. The value read must be used, or the
+    compiler would remove the read.
     """
     places = table.places
     table.used[1] ^= int64(places[_home(_hash(key), places)])
@@ -98,7 +101,7 @@ def look_at(table: Any, key: int) -> None:
 
 @part
 def find(table: Any, key: int) -> Any:
-    """The number of a message; -1 if it is not there."""
+    """The number of a message; -1 if it is not in the table."""
     _, found = _look(table, key)
     return found
 
@@ -129,7 +132,7 @@ def _hash(key: int) -> Any:
 
 @hot
 def _home(hashed: Any, places: Any) -> Any:
-    """Where a key with this hash would be, if that were free: as far in the table as the lower half is in its range."""
+    """The place of a key with this hash, if that is free: as far in the table as the lower half is in its range."""
     return ((hashed & _NUMBER) * np.uint64(len(places))) >> _HALF
 
 
@@ -140,7 +143,7 @@ def _next(at: Any, places: Any) -> Any:
 
 @hot
 def _look(table: Any, key: int) -> Any:
-    """Where a key is, or belongs, and the number there or -1."""
+    """The place where a key is, or belongs, and its number or -1."""
     places = table.places
     hashed = _hash(key)
     at = _home(hashed, places)

@@ -61,11 +61,12 @@ MESSAGE_KINDS = (
     Kind.DELAY_DELIVER,
     Kind.DEAD_LETTER,
 )
-"""Kinds that this monitor looks at; of results, those that tell more than that a first delivery at a place
-that is known went well."""
+"""Kinds that this monitor reads; of results, only those that say more than that a first delivery at a known place went
+well.
+"""
 
 RESERVE = 12
-"""Rows that one event may add."""
+"""Number of rows that one event may add."""
 
 _RESERVE = int64(RESERVE)
 
@@ -73,7 +74,7 @@ _KIND = codes(Kind)
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
 WITHOUT_ORIGIN = "events that name no message"
 _AHEAD = 512
-"""So many events ahead deliveries are looked at."""
+"""How many events ahead deliveries are prefetched."""
 
 _NEVER = int64(ABSENT)
 _PRODUCERS = int64(PRODUCERS)
@@ -90,14 +91,14 @@ _IS_SUCCESS = _flags_of(SUCCESSES, 256, codes(Result))
 
 
 def wanted(coded: Coded) -> Any:
-    """Which events this monitor needs; a message whose first delivery goes well is one of them."""
+    """Which events this monitor needs; a message whose first delivery succeeds counts as one of them."""
     found = np.empty(len(coded), np.bool_)
     _wanted(coded.kind, coded.result, coded.attempt, coded.offset, found)
     return found
 
 
 class MessageEvents(NamedTuple):
-    """The columns of :class:`~..encoding.coding.Coded` that this monitor reads; see there."""
+    """The columns of :class:`~..encoding.coding.Coded` that this monitor reads."""
 
     time: Any
     kind: Any
@@ -118,15 +119,15 @@ class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 
     Args:
-        names: of slots and actors.
-        settings: the terms of the check.
-        context: of the trace.
-        release: of RocketMQ.
-        messages: about how many there will be, if that is known.
+        names: names of slots and actors.
+        settings: settings of the check.
+        context: context of the trace.
+        release: release of RocketMQ.
+        messages: approximate number of messages, if it is known.
 
     Attributes:
-        without_origin: events that name no message, and were passed over.
-        without_count: events of retries that do not tell their count, and were passed over.
+        without_origin: number of events that name no message, and were passed over.
+        without_count: number of events of retries without their count, which were passed over.
     """
 
     def __init__(
@@ -141,16 +142,16 @@ class MessageFold:
 
     @property
     def without_origin(self) -> int:
-        """How many events named no message."""
+        """Number of events that named no message."""
         return int(self._passed_over[_WITHOUT_ORIGIN])
 
     @property
     def without_count(self) -> int:
-        """How many events of retries did not tell their count."""
+        """Number of events of retries without their count."""
         return int(self._passed_over[_WITHOUT_COUNT])
 
     def feed(self, coded: Coded) -> None:
-        """Go on with the next events."""
+        """Process the next events."""
         self._terms = self._scopes.with_names(self._terms)
         events = MessageEvents(*(getattr(coded, name) for name in MessageEvents._fields))
         at = 0
@@ -174,7 +175,7 @@ class MessageFold:
         self._passed_over = carried["passed_over"]
 
     def finish(self) -> Outcome:
-        """Say what has come out."""
+        """The result."""
         self._terms = self._scopes.with_names(self._terms)
         statuses = np.zeros((len(self._names.slots), len(MessageStatus)), np.int64)
         chains = int(self._known.used[0])
@@ -206,7 +207,9 @@ def _is_wanted(kind: Kind, result: int, attempt: int, offset: int) -> Any:
 
 @entry
 def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e: Any) -> Any:
-    """Go on from event ``start`` of ``e``; the number of the event before which there is too little room, or of all."""
+    """Process ``e`` from event ``start`` on; returns the number of the event before which room ran out, or of all
+    events.
+    """
     ahead = start
     for i in range(start, len(e.kind)):
         if i == ahead:
@@ -226,7 +229,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         at = int64(e.slot[i])
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
         scope = int64(terms.slots[at].scope) if at >= 0 else int64(UNKNOWN_SCOPE)
-        # Without its queue an offset is no place.
+        # Without its queue, an offset is no place.
         seen = Seen(
             e.time[i],
             at,
@@ -246,7 +249,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
                 continue
         if what == Kind.DELIVER:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
-            # Without results each delivery may have failed, so that they are counted.
+            # Without results, each delivery may have failed, so they are counted.
             is_told = terms.given[0].results and _comes_again(known, number, seen)
             if count == 0 and (is_new or is_told):
                 if e.count[i] > 1 and known.table.entries[number].chain == NOTHING:
@@ -300,7 +303,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             expire(known, chain, count, seen)
         elif what == Kind.DELAY_DELIVER:
             is_sure = e.result[i] != Result.FAILED
-            # A dead letter that waits has the count of a retry that might have.
+            # A dead letter that waits has the count that a retry would have.
             level = _NEVER if flags & DEAD_LETTER_TOPIC != 0 else int64(e.level[i])
             is_retry = count > 0 and flags & RETRY_TOPIC != 0
             delay_deliver(known, terms, notes, chain, count, is_retry, level, e.due[i], is_sure, seen)
@@ -311,14 +314,14 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         else:
             is_retry = scope != PRODUCERS
             if count > 0 and is_retry and seen.slot >= 0 and flags & (RETRY_TOPIC | NO_QUEUE) == 0:
-                continue  # SB-14: a retry waits for the topic of retries, and this is for another one
+                continue  # SB-14: a retry waits for the retry topic, and this is for another topic
             delay_store(known, terms, notes, chain, count, is_retry, e.level[i], e.due[i], seen)
     return len(e.kind)
 
 
 @hot
 def _comes_again(known: Any, number: int, seen: Any) -> Any:
-    """Whether a message of which nothing is noted is delivered again at its place."""
+    """Whether a message about which nothing is recorded is delivered again at its place."""
     entry = known.table.entries[number]
     same = entry.slot == seen.slot and entry.offset == seen.offset and seen.slot >= 0 and seen.offset != ABSENT
     return entry.chain < 0 and same
@@ -326,7 +329,7 @@ def _comes_again(known: Any, number: int, seen: Any) -> Any:
 
 @hot
 def _note_place(known: Any, terms: Any, number: int, what: Kind, seen: Any) -> None:
-    """The place of a message is where its listeners had it first, rather that of the message than of a copy."""
+    """The place of a message is where its listeners first had it, preferably as the message, not as a copy."""
     entry = known.table.entries[number]
     before, now = _rank(terms, int64(entry.slot)), _rank(terms, seen.slot)
     if now > before or (now == before and what == Kind.DELIVER and entry.time == ABSENT):
@@ -343,7 +346,7 @@ def _rank(terms: Any, slot: int) -> Any:
 
 @part
 def _guess(known: Any, key: int, what: Kind, flags: int, seen: Any) -> Any:
-    """The count of an event that does not tell it; ABSENT if nothing else does."""
+    """The count of an event that does not state it; ABSENT if nothing else shows it."""
     if seen.slot >= 0 and flags & (RETRY_TOPIC | DEAD_LETTER_TOPIC | NO_QUEUE) == 0:
         return int64(0)
     number = find(known.table, key)

@@ -1,4 +1,4 @@
-"""The notebook of a monitor in plain Python: rows as they are found, and counts of what was looked at."""
+"""The notebook of a monitor in plain Python: rows as they are found, and counts of judged instances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Notebook:
         self._counts = tally()
 
     def judge(self, claim: str, instances: int = 1) -> None:
-        """Note that so many instances of a claim were looked at."""
+        """Record that this many instances of a claim were judged."""
         self._counts[JUDGED, CODE[claim]] += instances
 
     def violation(
@@ -45,20 +45,20 @@ class Notebook:
         late: int = 0,
         doubt: Doubt = Doubt.NONE,
     ) -> None:
-        """Note a violation.
+        """Record a violation.
 
         Args:
             claim: its id.
             slot: the queue, or a slot without a queue, see :func:`whole`.
             since: when it began, ms.
             time: when it ended or was seen last, ms.
-            actor: who is concerned.
-            other: who else.
+            actor: the process concerned.
+            other: the other process concerned.
             value: what was seen.
             expected: what should have been seen.
             until: end of a range of offsets, excluded.
             late: for how long it had been too late by ``time``, ms.
-            doubt: why it may be none.
+            doubt: why it may be no violation.
         """
         code = CODE[claim]
         self._counts[DOUBTFUL if doubt else VIOLATED, code] += 1
@@ -85,7 +85,7 @@ class Notebook:
             )
 
     def outcome(self) -> Outcome:
-        """What was noted. It has no statuses: messages are not looked at here."""
+        """The recorded findings. It has no statuses: messages are not judged here."""
         rows = np.array([row for kept in self._rows.values() for row in kept], ROW)
         return outcome_of(Notes(rows, np.array([len(rows)]), self._counts))
 

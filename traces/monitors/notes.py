@@ -1,8 +1,8 @@
-"""Notes: what folds write down, findings with a limit for each claim, and counts of what was looked at.
+"""Notes: what folds write: findings, with a limit for each claim, and counts of judged instances.
 
-A compiled fold cannot make arrays longer. It writes into one that Python has made, and stops where too few rows are
-left; Python makes it longer, and the fold goes on. Notes are a named tuple with ``rows``, ``used`` and ``counts``:
-:class:`Notes`, or a state that has these besides others.
+A compiled fold cannot enlarge arrays. It writes into one made by Python, and stops if too few rows are left; Python
+enlarges it, and the fold continues. Notes are a named tuple with ``rows``, ``used`` and ``counts``: :class:`Notes`, or
+a state that contains these among others.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from ..machine_code.compiled import constant, part
 from .fold import MOST_KEPT, Outcome
 
 JUDGED, VIOLATED, DOUBTFUL, KEPT = range(4)
-"""Lines of a tally: instances looked at, violations without doubt, violations in doubt, rows kept."""
+"""Lines of a tally: judged instances, violations without doubt, violations in doubt, rows kept."""
 
 VIOLATION, CERTAIN, NO_CLAIM = constant(0), constant(0), constant(-1)
-"""Cause of a row that has none, doubt of one beyond doubt, claim of one that belongs to none."""
+"""Cause of a row without a cause, doubt of a row without doubt, claim of a row that belongs to none."""
 
 NOBODY, NOTHING = constant(-1), constant(0)
-"""An actor that there is not; a value, or doubt, that there is not."""
+"""No actor; no value, or no doubt."""
 
 RETRACTION = constant(255)
 """Note of a row that casts doubt on earlier ones: what they missed was recorded by another clock shortly afterwards.
 
-It speaks of rows of its claim and slot that hold ``offset``, or, where that is -1, whose ``other`` is its actor; which
-another process has recorded, at a time that is not surely another one. Such rows are for :func:`retract` only.
+It refers to rows of its claim and slot that contain ``offset`` or, if that is -1, whose ``other`` is its actor, and
+which another process has recorded at a time that is not certainly different. Such rows are used only by
+:func:`retract`.
 """
 
 _COLUMNS = len(CLAIMS) + len(Note) + 1
@@ -41,7 +42,7 @@ _OF_DELIVERIES = (CODE["orderly-one-listener"],)
 
 
 class Notes(NamedTuple):
-    """What a fold writes down."""
+    """What a fold writes."""
 
     rows: Any  # room for findings
     used: Any  # one number: how many of them are written
@@ -49,19 +50,19 @@ class Notes(NamedTuple):
 
 
 def new_notes(*, room: int) -> Notes:
-    """No notes yet, with room for so many rows."""
+    """Empty notes, with room for that many rows."""
     return Notes(rows=np.zeros(room, ROW), used=np.zeros(1, np.int64), counts=tally())
 
 
 def with_room(notes: Any, *, room: int) -> Any:
-    """The notes with room for at least so many further rows."""
+    """The notes, with room for at least that many further rows."""
     if len(notes.rows) - int(notes.used[0]) >= room:
         return notes
     return notes._replace(rows=np.concatenate([notes.rows, np.zeros(len(notes.rows) + room, ROW)]))
 
 
 def outcome_of(notes: Any, statuses: Any = None, *, rows: Any = None) -> Outcome:
-    """What was written down, as the outcome of a fold; ``rows``: of that, if not all."""
+    """The written rows as the outcome of a fold; ``rows``: a part of them, if not all."""
     claims = len(CLAIMS)
     return Outcome(
         rows=notes.rows[: int(notes.used[0])].copy() if rows is None else rows,
@@ -77,8 +78,8 @@ class Seen(NamedTuple):
 
     time: Any  # ms
     slot: Any  # its queue, or -1
-    offset: Any  # in it
-    actor: Any  # who acts, or -1
+    offset: Any  # its offset in the queue
+    actor: Any  # the process that acts, or -1
     origin: Any  # the message
 
 
@@ -89,9 +90,9 @@ def tally() -> Any:
 
 @part
 def finding(s: Any, claim: int, cause: int, doubt: int, slot: int, time: int) -> Any:
-    """Begin a row: a violation if ``cause`` is 0, else something explained; the answer is its place in ``s.rows``.
+    """Begin a row: a violation if ``cause`` is 0, otherwise an explained case; returns its position in ``s.rows``.
 
-    What a claim has too many of is counted, and not kept.
+    Rows of a claim beyond the limit are counted, and not kept.
     """
     if cause == 0:
         s.counts[DOUBTFUL if doubt else VIOLATED, claim] += 1
@@ -112,15 +113,15 @@ def note(s: Any, claim: int, what: int, slot: int, time: int) -> Any:
 
 @part
 def judge(notes: Any, claim: int) -> None:
-    """Note that an instance of ``claim`` is looked at."""
+    """Record that an instance of ``claim`` is judged."""
     notes.counts[JUDGED, claim] += 1
 
 
 @part
 def violate(notes: Any, claim: int, seen: Any, since: int, other: int, value: int, expected: int, doubt: int) -> Any:
-    """Note a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``.
+    """Record a violation that began at ``since`` with an act of ``other``; see ``findings.ROW`` for ``value``.
 
-    The answer is the place of its row.
+    Returns the position of its row.
     """
     at = finding(notes, claim, VIOLATION, doubt, seen.slot, seen.time)
     _tell(notes.rows[at], seen, since, other, value, expected)
@@ -129,14 +130,14 @@ def violate(notes: Any, claim: int, seen: Any, since: int, other: int, value: in
 
 @part
 def explain(notes: Any, claim: int, cause: int, seen: Any, since: int, other: int, value: int, expected: int) -> None:
-    """Note what would be a violation, had it not this ``cause``."""
+    """Record something that would be a violation if it did not have this ``cause``."""
     at = finding(notes, claim, cause, CERTAIN, seen.slot, seen.time)
     _tell(notes.rows[at], seen, since, other, value, expected)
 
 
 @part
 def tell_chain(notes: Any, seen: Any, since: int, due: int, status: int, count: int) -> None:
-    """Note what became of a message that failed: its status, its highest count, and when a retry is due, or 0."""
+    """Record what became of a message that failed: its status, its highest count, and when a retry is due, or 0."""
     row = notes.rows[note(notes, NO_CLAIM, Note.CHAIN, seen.slot, seen.time)]
     _tell(row, seen, since, NOBODY, status, count)
     row.until = due
@@ -150,7 +151,7 @@ def _tell(row: Any, seen: Any, since: int, other: int, value: int, expected: int
 
 @part
 def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
-    """The place of a new row; one that is too many is written, and overwritten by the next."""
+    """The position of a new row; one beyond the limit is written, and overwritten by the next."""
     at = s.used[0]
     if s.counts[KEPT, column] < MOST_KEPT:
         s.counts[KEPT, column] += 1
@@ -161,7 +162,7 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
 
 @part
 def _clear(row: Any, claim: int, slot: int, time: int) -> None:
-    """Make a row that may have been in use one that says nothing but its claim, where, and when, ms."""
+    """Reset a row that may have been in use to its claim, place and time, ms."""
     row.claim = claim
     row.note = 0
     row.cause = 0
@@ -180,15 +181,15 @@ def _clear(row: Any, claim: int, slot: int, time: int) -> None:
 
 
 def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool) -> Any:
-    """Rows without the retractions: what those speak of is in doubt, and counted so.
+    """The rows without the retractions: the rows to which these refer are in doubt, and counted so.
 
     Args:
-        rows: of a fold.
+        rows: rows of a fold.
         counts: its tally.
-        order: of events of two processes, see :mod:`..clocks.order`.
-        commits_by: for each slot who records its commits, -1 where their clients do.
-        is_off: whether any clock is seen to be off. Else what a client did is taken to be in order with its commits,
-            but for what bounds of their clocks to both sides leave open.
+        order: the order of events of two processes, see :mod:`..clocks.order`.
+        commits_by: for each slot, the recorder of its commits; -1 if their clients are.
+        is_off: whether any clock is seen to be off. Otherwise, what a client did is taken to be in order with its
+            commits, except for what two-sided bounds of their clocks leave open.
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
@@ -196,14 +197,15 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
     whose = _of(kept[may_be])
     by_whose = np.argsort(whose, kind="stable")
     may_be, whose = may_be[by_whose], whose[by_whose]
-    # There may be very many of both: each is held against what is told of its claim and slot.
+    # There may be very many of both: each is compared with what refers to its claim and slot.
     starts, ends = (np.searchsorted(whose, _of(retractions), side=side) for side in ("left", "right"))
     for each, start, end in zip(retractions, starts.tolist(), ends.tolist(), strict=True):
         if start == end:
             continue
         at = may_be[start:end]
         told = kept[at]
-        # Findings about deliveries are of their clients' clocks, all others that are retracted are about commits.
+        # Findings about deliveries have the times of their clients' clocks; all others that are retracted are about
+        # commits.
         by_broker = ~np.isin(told["claim"], _OF_DELIVERIES) & (commits_by[told["slot"]] >= 0)
         recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))

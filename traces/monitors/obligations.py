@@ -1,7 +1,7 @@
 """The fold that applies the tables of :mod:`..claims.obligations`: one loop that knows neither kinds nor claims.
 
-It goes through the same events as the fold by queue, which tells it for each event up to where the queue is finished,
-and what blocks it there. What is late is a suspect; :mod:`.late` asks the context whether something explains it.
+It processes the same events as the fold by queue, which reports, for each event, up to where the queue is finished and
+what blocks it there. A late event is a suspect; :mod:`.late` checks with the context whether something explains it.
 """
 
 from __future__ import annotations
@@ -59,38 +59,39 @@ QUEUE = np.dtype(
             "flags",
             "owner",  # who has it, and
             "before",  # who had it when it was taken
-            "left",  # who gave it up last
-            "told",  # whether that was told by assigns
+            "left",  # who last gave it up
+            "told",  # whether that was recorded by assigns
             "start",  # where it started
-            "given",  # where what its owner was given may begin: its answers so far had no messages
-            "floor",  # up to where it may hold what it was given before it was first heard of, or is still to be given
+            "given",  # lowest possible offset of what its owner was given: its answers so far had no messages
+            "floor",  # highest offset that it may hold from before it was first heard of, or is still to be given
             "conditions",
-            "since",  # when it is owned
+            "since",  # since when it is owned
             "blocked",  # what keeps the message at FINISHED, and
             "keeper",  # who was given it, as of the last event
-            "weighed",  # 1: nothing has changed since its obligations were weighed
+            "weighed",  # 1: nothing has changed since its obligations were evaluated
         )
     ]
 )
 """A queue."""
 
 CLOCK = np.dtype([(name, _WHOLE) for name in ("since", "target", "finished", "keeper")])
-"""An obligation of a queue: since when it is to be met, the position to be left or reached, up to where all was
-finished then, and who was given the message there."""
+"""An obligation of a queue: since when it is to be met, the position to be left or reached, the position up to which
+all was finished then, and the process that was given the message there.
+"""
 
 
 class Tables(NamedTuple):
     """What the loop works on."""
 
-    first: Any  # for each kind the first of its steps, and one entry more
+    first: Any  # for each kind, the first of its steps, and one more entry
     steps: Any  # STEP by kind
     duties: Any  # DUTY
     queues: Any  # QUEUE by slot
     marks: Any  # positions, slots × Mark
     clocks: Any  # CLOCK, slots × duties
     rows: Any  # suspects
-    used: Any  # one number: how many of them there are
-    opened: Any  # for each claim how often something had to come
+    used: Any  # one number: how many there are
+    opened: Any  # for each claim, how often something had to come
     unpulled: Any  # one entry of UNPULLED
 
 
@@ -98,7 +99,7 @@ _GIVEN = ("first", "steps", "duties", "unpulled")
 
 
 class ObligationFold:
-    """The fold: feed it events with what the fold by queue found at each, then ask for what was late."""
+    """The fold: feed it events together with the results of the fold by queue for each, then ask for what was late."""
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._end = names, context.end
@@ -119,12 +120,12 @@ class ObligationFold:
         )
 
     def feed(self, events: QueueEvents, finished: Any, blocked: Any, keeper: Any) -> None:
-        """Go on with events.
+        """Process further events.
 
         Args:
             events: the next ones.
-            finished: for each the mark FINISHED of its queue after it; ``blocked`` what keeps the message there;
-                ``keeper`` the actor that was given it last.
+            finished: for each, the mark FINISHED of its queue after it; ``blocked``: what keeps the message there;
+                ``keeper``: the actor that was given it last.
             blocked: see there.
             keeper: see there.
         """
@@ -143,7 +144,9 @@ class ObligationFold:
         self._tables = self._tables._replace(**carried)
 
     def late(self) -> Any:
-        """Rows of all that was late, in the order of the table for each queue; called once, after the last event."""
+        """Rows for everything that was late, in the order of the table for each queue; called once, after the last
+        event.
+        """
         at = 0
         while at < len(self._tables.queues):
             at = _finish(self._tables, at, self._end)
@@ -152,7 +155,7 @@ class ObligationFold:
 
     @property
     def judged(self) -> Any:
-        """For each claim how often something was to come; of moving queues, how many are known to reach somewhere."""
+        """For each claim, how often something was to come; for moving queues, how many have a known end."""
         judged = self._tables.opened.copy()
         judged[_MOVES] = np.count_nonzero(self._tables.marks[:, _LOG_END] >= 0) if self.obligations else 0
         return judged
@@ -183,7 +186,7 @@ class ObligationFold:
 
 @entry
 def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) -> Any:
-    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    """Process events ``e`` from ``start`` on; returns where to continue once there is more room, or the end."""
     for i in range(start, len(e.time)):
         q = int64(e.slot[i])
         if q < 0 or t.queues[q].flags & _UNJUDGED:
@@ -231,8 +234,8 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                 step.do == MEET
                 and actor >= 0
                 and actor != queue.owner
-                # Who had the queue beside the one that gave it up has it still, and goes on; who asks for its messages
-                # has it from before the recording, if it was not seen to take it.
+                # A process that had the queue besides the one that gave it up still has it, and continues; a process
+                # that pulls it has had it since before the recording, if it was not seen to take it.
                 and (
                     step.forward
                     or not queue.told
@@ -246,7 +249,7 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
                 queue.owner, queue.conditions, queue.since = actor, 0, now
                 queue.start = max(e.offset[i], UNKNOWN) if step.do == BEGIN else UNKNOWN
                 queue.given = queue.start
-                # What others have finished above its start it has still to be given.
+                # Messages above its start that others have finished are still to be given to it.
                 queue.floor = finished[i] if step.do == MEET or 0 <= queue.start < finished[i] else UNKNOWN
                 t.marks[q, _PULLED] = queue.start
                 t.marks[q, _MEMORY] = t.marks[q, _DELIVERED] = UNKNOWN
@@ -279,7 +282,7 @@ def _run(t: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any) 
 
 @part
 def _end_window(t: Any, q: int, now: int) -> None:
-    """A queue has another owner, or none, or the recording ends."""
+    """A queue gets another owner, or none, or the recording ends."""
     for d in range(len(t.duties)):
         _stop(t, q, d, now)
     queue, terms = t.queues[q], t.unpulled[0]
@@ -314,12 +317,12 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
     if due and duty.behind >= 0:
         due = at < t.marks[q, duty.behind]
     if due and duty.floor:
-        # Of a window that began before the recording, what lies below where it was first seen may be in work.
+        # In a window from before the recording, messages below the first known position may be in work.
         due = max(at, queue.given) >= queue.floor
     if due and duty.idle:
         due = t.marks[q, _FINISHED] >= t.marks[q, _PULLED]
     if due and duty.blocked >= 0:
-        # What another process was given last, the owner was not given.
+        # A message last given to another process was not given to the owner.
         mine = blocked if keeper == queue.owner or blocked == Blocked.NOTHING else Blocked.WAITING
         due = mine == duty.blocked and queue.start <= at
     if not due:
@@ -336,7 +339,7 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
 
 @hot
 def _stop(t: Any, q: int, d: int, now: int) -> None:
-    """An obligation ends, met or not: tell if that is late."""
+    """An obligation ends, met or not; it is reported if late."""
     clock, duty = t.clocks[q, d], t.duties[d]
     if clock.since != NEVER and now - clock.since > duty.within:
         row = t.rows[t.used[0]]
@@ -355,7 +358,7 @@ def _stop(t: Any, q: int, d: int, now: int) -> None:
 
 @entry
 def _finish(t: Any, start: int, end: int) -> Any:
-    """End the queues from ``start`` on; the answer is as in :func:`_run`."""
+    """End the queues from ``start`` on; returns the same as :func:`_run`."""
     for q in range(start, len(t.queues)):
         if t.used[0] + 2 * len(t.duties) + 2 > len(t.rows):
             return q

@@ -1,6 +1,6 @@
-"""Offset queries: what the last two clients that asked for a queue were told, until each takes it.
+"""Offset queries: the answers to the last two clients that asked for a queue, until each takes it.
 
-RB-40: a pass of rebalance asks for one queue after the other and takes all in the end, so another client may ask
+RB-40: a rebalance pass queries one queue after the other and takes all at the end, so another client may query
 meanwhile (``RebalanceImpl#updateProcessQueueTableInRebalance``).
 """
 
@@ -14,7 +14,7 @@ from .queue_state import PASS_LIMIT, UNKNOWN
 
 @part
 def asks(s: Any, q: int, actor: int) -> None:
-    """A client has an answer; that of another one before it is kept beside it."""
+    """A client has an answer; the previous answer of another client is kept beside it."""
     slot = s.slots[q]
     if slot.query_actor not in (UNKNOWN, actor):
         _exchange(s, q)
@@ -22,7 +22,7 @@ def asks(s: Any, q: int, actor: int) -> None:
 
 @part
 def is_about_to_take(s: Any, q: int, actor: int, time: int) -> bool:
-    """Whether the client has asked for the queue and may still take it; what it was told is the queue's query then."""
+    """Whether the client has queried the queue and may still take it; its answer is then the queue's current query."""
     slot = s.slots[q]
     if slot.query_actor != actor and slot.other_query_actor == actor:
         _exchange(s, q)

@@ -1,8 +1,7 @@
 """Ownership: who has a queue from when to when, how long two have it, or nobody, and who takes it again and again.
 
-A window begins with an ``assign`` and ends with a ``revoke`` or with its process. Where a trace begins in the middle,
-or does not have assigns, pulls and deliveries tell of a window too: it is *implied*, and claims about owners are not
-judged by it alone.
+A window begins with an ``assign`` and ends with a ``revoke`` or with its process. If a trace begins in mid-run, or has
+no assigns, pulls and deliveries show a window too: it is *implied*, and claims about owners are not judged by it alone.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 class End(enum.IntEnum):
     """How a window ended; rows with note OWNERSHIP have it in ``expected``."""
 
-    OPEN = 0  # it had not when the trace ended
-    STOPPED = STOPPED  # its process stopped in order
+    OPEN = 0  # it had not ended when the trace ended
+    STOPPED = STOPPED  # its process stopped in an orderly way
     CRASHED = CRASHED  # its process died
-    REVOKED = 5  # the client gave the queue up; ``value`` is the code of the path
+    REVOKED = 5  # the client gave up the queue; ``value`` is the code of the path
     AGAIN = 6  # the client took the queue again without having given it up
 
 
@@ -40,17 +39,19 @@ _OVERLAPS, _OWNED, _FLAPPING = (
 )
 
 SEVERAL = constant(3)
-"""Who was answered so often, or asked at all, is recorded to pull the queue."""
+"""A client with this many answers to pulls, or with any recorded pull, is one whose pulls are recorded."""
 
 EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
-"""How a window is known: by its assign, or by what its client does; a visit is that of a client without the queue."""
+"""How a window is known: by its assign, or by what its client does; a visit is one by a client that does not own the
+queue.
+"""
 
 NO_PATH = constant(0)
 
 
 @part
 def end_of(s: Any, actor: int, since: int) -> Any:
-    """The place in ``ends_time`` of the first end of a process at or after a time, UNKNOWN if there is none."""
+    """The position in ``ends_time`` of the first end of a process at or after a time; UNKNOWN if there is none."""
     if actor < 0:
         return UNKNOWN
     for at in range(s.actors[actor].ends, s.actors[actor + 1].ends):
@@ -61,7 +62,7 @@ def end_of(s: Any, actor: int, since: int) -> Any:
 
 @part
 def ended(s: Any, actor: int, since: int, until: int) -> Any:
-    """How a process ended first in ``since`` … ``until``, 0 if it did not."""
+    """How a process first ended in ``since`` … ``until``; 0 if it did not."""
     at = end_of(s, actor, since)
     return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
 
@@ -79,7 +80,7 @@ def has_failed_over(s: Any, broker: int, since: int, until: int) -> bool:
 
 @hot
 def window_of(s: Any, q: int, actor: int) -> Any:
-    """The window of an actor that is open, else the latest it had; UNKNOWN if none is remembered."""
+    """The open window of an actor, otherwise its latest one; UNKNOWN if none is remembered."""
     at = s.slots[q].window
     windows = s.windows[q]
     if at >= 0 and windows[at].actor == actor and windows[at].until == ALWAYS:
@@ -95,7 +96,7 @@ def window_of(s: Any, q: int, actor: int) -> Any:
 
 @part
 def owners(s: Any, q: int) -> Any:
-    """How many windows of a queue are open."""
+    """Number of open windows of a queue."""
     count = 0
     for n in range(WINDOWS):
         if s.windows[q, n].actor >= 0 and s.windows[q, n].until == ALWAYS:
@@ -121,15 +122,15 @@ def settle(s: Any, q: int, time: int) -> None:
 
 @hot
 def touch(s: Any, q: int, actor: int, time: int) -> Any:
-    """The window in which an actor pulls or calls its listener now; an implied one where none is known."""
+    """The window in which an actor now pulls or calls its listener; an implied one if none is known."""
     at = window_of(s, q, actor)
     resumed = s.actors[actor].resumed
     if at >= 0 and s.windows[q, at].until <= resumed <= time:
-        at = UNKNOWN  # it may have taken the queue where nothing was recorded of it
+        at = UNKNOWN  # it may have taken the queue in an unrecorded time
     if at < 0:
         slot, terms = s.slots[q], s.terms[0]
-        # Owners from before the trace, or from a gap in what they record, show themselves soon; later, whoever was not
-        # assigned does not own. Where the trace is complete, nobody owns from before it.
+        # Owners from before the trace, or from a gap in their recording, show up soon; later, a client without an
+        # assign does not own the queue. If the trace is complete, nobody owns a queue from before it.
         begin = max(resumed, terms.begin) if resumed <= time else int64(terms.begin)
         early = slot.explicit == 0 or time - begin <= terms.rounds
         early = early and not (terms.complete and terms.assign and begin == terms.begin)
@@ -138,7 +139,7 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
         if not early:
             s.windows[q, at].until = time
         elif time - begin > terms.rounds:
-            # It may be the answer to a pull from a window before the trace: that it had the queue till now is not seen.
+            # It may answer a pull from a window before the trace: this does not show that it had the queue until now.
             s.windows[q, at].woke = time
     window = s.windows[q, at]
     if _alive_until(window) < time:
@@ -149,7 +150,7 @@ def touch(s: Any, q: int, actor: int, time: int) -> Any:
 
 @part
 def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
-    """A client takes a queue, and starts at ``start``, UNKNOWN if that is not known."""
+    """A client takes a queue, and starts at ``start``; UNKNOWN if that is not known."""
     slot = s.slots[q]
     settle(s, q, time)
     if slot.stored_actor == actor and time - slot.stored_time <= apart(s.order, committer(s, q, actor), actor):
@@ -185,13 +186,13 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
 
 @part
 def committer(s: Any, q: int, actor: int) -> Any:
-    """Who has recorded the commits of an actor: its broker, or itself."""
+    """The recorder of an actor's commits: its broker, or itself."""
     return s.slots[q].commits_by if s.slots[q].commits_by >= 0 else actor
 
 
 @part
 def recently_stored(s: Any, q: int, time: int, actor: int) -> Any:
-    """The lowest stored offset of a short time before ``time``: by an actor's clock it may be the one that counted."""
+    """The lowest stored offset in a short time before ``time``: by an actor's clock it may be the one that counted."""
     slot = s.slots[q]
     short = apart(s.order, committer(s, q, slot.stored_actor), actor)
     if not s.terms[0].offset_query:
@@ -203,7 +204,7 @@ def recently_stored(s: Any, q: int, time: int, actor: int) -> Any:
 
 @part
 def revoke(s: Any, q: int, time: int, actor: int, path: int) -> None:
-    """A client gives a queue up."""
+    """A client gives up a queue."""
     settle(s, q, time)
     at = window_of(s, q, actor)
     s.slots[q].explicit = 1
@@ -253,7 +254,7 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
     if new.implied != EXPLICIT:
         until = min(until, new.seen)
     until = min(until, _alive_until(old), _alive_until(new))
-    # A process that stood still, as one that is stopped or collects garbage, knows of nothing until it goes on.
+    # A process that stands still, for example paused or in garbage collection, learns nothing until it continues.
     length = until - max(new.since, old.woke, new.woke)
     if old.actor == new.actor or length <= terms.rounds:
         return
@@ -269,13 +270,15 @@ def _overlap(s: Any, q: int, first: int, second: int, time: int) -> None:
 
 @part
 def _alive_until(window: Any) -> Any:
-    """Until when a process is known not to stand still, by its latest sign; for ever where it is not seen to pull."""
+    """Until when a process is known not to stand still, by its latest sign; for ever if its pulls are not recorded."""
     return window.seen + LONG_PULL if window.pulls >= SEVERAL or window.asked != NEVER else ALWAYS
 
 
 @part
 def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
-    """Nobody had the queue for too long; whether its group lived then is asked in the end, see :mod:`.group_life`."""
+    """Nobody had the queue for too long; whether its group was alive then is checked at the end, see
+    :mod:`.group_life`.
+    """
     slot, terms = s.slots[q], s.terms[0]
     last, limit = UNKNOWN, terms.rounds
     for n in range(WINDOWS):
@@ -325,7 +328,7 @@ def _count_flaps(s: Any, q: int, time: int, actor: int) -> None:
 
 @part
 def end_flaps(s: Any, q: int) -> None:
-    """Somebody else takes the queue, or the same client after a long time, or the trace ends."""
+    """Another client takes the queue, or the same client after a long time, or the trace ends."""
     slot, terms = s.slots[q], s.terms[0]
     if slot.flaps > terms.flaps:
         row = s.rows[finding(s, _FLAPPING, VIOLATION, CERTAIN, q, slot.flaps_until)]
@@ -338,7 +341,9 @@ def end_flaps(s: Any, q: int) -> None:
 
 @part
 def _free(s: Any, q: int) -> Any:
-    """A place for a new window: a free one, else that of the window that ended first, else that of the oldest."""
+    """A place for a new window: a free one, otherwise that of the window that ended first, otherwise that of the
+    oldest.
+    """
     best = 0
     for n in range(WINDOWS):
         window, worst = s.windows[q, n], s.windows[q, best]

@@ -1,7 +1,7 @@
-"""Pages: what is known of every single message of every queue, found by (slot, offset).
+"""Pages: what is known about every single message of every queue, found by (slot, offset).
 
-Offsets of a queue lie close together, but may begin anywhere, and jump. So they are kept in pages of 256, and a hash
-table finds the page of (slot, page number). A page once found is remembered with the slot.
+Offsets of a queue are dense, but may begin anywhere, and jump. They are therefore kept in pages of 256, and a hash
+table finds the page for (slot, page number). The page found last is remembered with the slot.
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ from ..machine_code.compiled import hot, int64, part
 from ..machine_code.pair_table import enter, value_of
 
 DELIVERED = 1  # a listener was called
-RUNNING = 2  # and has not returned, as far as is known
+RUNNING = 2  # and is not known to have returned
 OK = 4  # a listener has succeeded, now or at an earlier delivery
 FAILED = 8  # the last delivery failed
 SENT_BACK = 16  # a retry copy is stored
 REFUSED = 32  # it could not be sent back
 EXPIRED = 64  # the client cleaned it while its listener ran
 SUSPENDED = 128  # an orderly listener puts it off
-DROPPED = 256  # it failed where nothing is tried again (G5)
-RETURNED = 512  # the listener came back, but nothing was made of what it said
-ELSEWHERE = 1024  # what became of it is told by the monitor of messages
+DROPPED = 256  # it failed in a group that never retries (G5)
+RETURNED = 512  # the listener returned, but its result was ignored
+ELSEWHERE = 1024  # its fate is reported by the monitor by message
 DONE = 2048  # the offset may pass it: a listener succeeded, a retry is stored, or it is dropped
 SHARED = 4096  # more than one process was given it
 """DELIVERED … SHARED: flags of a cell."""
 
 LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE | SHARED
-"""Flags that another delivery does not take away."""
+"""Flags that another delivery does not remove."""
 
 CELL = np.dtype([("flags", np.int32), ("actor", np.int32), ("time", np.int64)])
-"""What is known of one message: flags, who had it last, and when, ms."""
+"""What is known about one message: flags, its last owner, and when, ms."""
 
 BITS = 8
 SIZE = 1 << BITS
-"""Offsets in a page."""
+"""Number of offsets in a page."""
 
 _MASK = SIZE - 1
 _NEAR = 256
-"""So many missing pages are looked for one by one."""
+"""Number of missing pages up to which they are looked up one by one."""
 
 
 def new_pages(count: int) -> Any:
-    """Room for so many pages, all empty."""
+    """Room for that many pages, all empty."""
     return np.zeros(count * SIZE, CELL)
 
 
 @hot
 def find(s: Any, q: int, offset: int) -> Any:
-    """Where the cell of a message is, -1 if its page is not there."""
+    """The position of a message's cell; -1 if its page does not exist."""
     page = offset >> BITS
     slot = s.slots[q]
     if slot.page != page or slot.page_at < 0:
@@ -64,7 +64,7 @@ def find(s: Any, q: int, offset: int) -> Any:
 
 @hot
 def take(s: Any, q: int, offset: int) -> Any:
-    """Where the cell of a message is; its page is made if it is not there."""
+    """The position of a message's cell, whose page is made if it does not exist."""
     at = find(s, q, offset)
     if at >= 0:
         return at
@@ -75,7 +75,7 @@ def take(s: Any, q: int, offset: int) -> Any:
 
 @part
 def skip_missing(s: Any, q: int, offset: int, end: int) -> Any:
-    """The first offset at or after ``offset`` that is in a page that is there, or ``end`` if that comes before it."""
+    """The first offset at or after ``offset`` in an existing page, or ``end`` if that comes first."""
     if find(s, q, offset) >= 0:
         return offset
     page, last = (offset >> BITS) + 1, end >> BITS
@@ -83,7 +83,7 @@ def skip_missing(s: Any, q: int, offset: int, end: int) -> Any:
         if value_of(s.places, q, near) >= 0:
             return min(near << BITS, end)
     if last > page + _NEAR:
-        # One look at all pages: an offset may be as far away as a number can be.
+        # One pass over all pages: an offset may be as far away as a number can be.
         for entry in range(len(s.places)):
             place = s.places[entry]
             if place.one == q and page <= place.other < last:

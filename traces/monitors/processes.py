@@ -1,10 +1,10 @@
-"""One process for each client id: two at a time take the same share, and the share of the second is nobody's (A1).
+"""One process for each client id: two at a time take the same share, and nobody takes the share of the second (A1).
 
-In broadcasting nothing is shared out, and all processes of a host have one client id (EN-7): that is no clash.
+In broadcasting nothing is divided, and all processes of a host have one client id (EN-7), which is no clash.
 
-Two signs give a clash away. Two incarnations of one id show life in turns; or lists of members have the id twice, since
-a list has an id for each connection (EN-2). The second sign alone may be a process that has connected anew, until the
-broker has dropped its old connection (ST-6), so it counts only if it lasts.
+Two signs reveal a clash. Two incarnations of one id show signs of life alternately; or lists of members have the id
+twice, since a list has an id for each connection (EN-2). The second sign alone may be a process that has reconnected,
+until the broker has dropped its old connection (ST-6), so it counts only if it lasts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONNECTION_LIMIT = 130_000
 
 
 def judge_processes(told: Told, memberships: Memberships, *, names: Names, notebook: Notebook) -> None:
-    """Note every clash of client ids, once for each group and id."""
+    """Record every clash of client ids, once for each group and id."""
     for group in memberships.groups():
         known = names.of_groups.get(group)
         if known is not None and known.mode == "broadcasting":
@@ -43,7 +43,7 @@ def _overlapping_memberships(group: str, memberships: Memberships, notebook: Not
     clashes = set()
     running: dict[str, dict[Actor, int]] = {}
     for membership in memberships.of(group):
-        # The last sign of each process that ran until now: of those that ended before, none can clash any more.
+        # The last sign of each process that was still running: those that ended before can no longer clash.
         others = running.setdefault(membership.actor.name, {})
         for actor in [actor for actor, last in others.items() if last <= membership.first]:
             del others[actor]
@@ -71,7 +71,7 @@ def _overlapping_memberships(group: str, memberships: Memberships, notebook: Not
 
 @dataclass
 class _Doubled:
-    """An id that comes more than once in the lists that one observer gets."""
+    """An id that occurs more than once in the lists that one observer gets."""
 
     since: int
     last: int

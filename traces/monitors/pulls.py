@@ -1,4 +1,4 @@
-"""Pulls: what they tell of a queue, and pulls that are refused again and again."""
+"""Pulls: what they show about a queue, and pulls that are refused repeatedly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from .queue_state import IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 
 MOST_ILLEGAL = 2
-"""PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not mended."""
+"""PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not being
+corrected.
+"""
 
 _STORED = constant(CODE["query-answers-what-is-stored"])
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
@@ -27,7 +29,9 @@ _NONE_CAME = constant(0)
 
 @part
 def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked: int) -> None:
-    """A client has the answer to its question for the stored offset; ``asked``: when it asked, below 0 if not known."""
+    """A client has the answer to its query for the stored offset; ``asked``: when it sent the query, negative if not
+    known.
+    """
     slot = s.slots[q]
     told = max(offset, int64(UNKNOWN))
     known = (how == Result.OK and offset >= 0) or how == Result.MISSING
@@ -36,10 +40,10 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked
     if how in (Result.OK, Result.MISSING):
         asks(s, q, actor)
         slot.query_actor, slot.query_time = actor, time
-        slot.query_stored = slot.stored if slot.stored >= 0 else told  # OF-21: 0 may be told where nothing is stored
+        slot.query_stored = slot.stored if slot.stored >= 0 else told  # OF-21: 0 may be the answer if nothing is stored
         slot.query_recent, slot.query_as_of = recently_stored(s, q, time, actor), time
         if slot.earlier <= told < slot.stored:
-            # OF-3: the broker may have answered before that was stored, and the answer was under way.
+            # OF-3: the broker may have answered before that was stored, with the answer still under way.
             if 0 <= asked <= slot.stored_time:
                 slot.query_stored = slot.query_recent = told
                 slot.query_as_of = asked
@@ -54,7 +58,7 @@ def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked
 
 @part
 def _asked_at_least(s: Any, q: int, time: int, actor: int, asked: int) -> Any:
-    """From when on an offset may have been stored after the broker answered, by the clock of who has recorded it."""
+    """From when on an offset may have been stored after the broker answered, by the clock of its recorder."""
     if asked < 0:
         return time - QUERY_LIMIT
     return asked - apart(s.order, committer(s, q, s.slots[q].stored_actor), actor)
@@ -62,11 +66,12 @@ def _asked_at_least(s: Any, q: int, time: int, actor: int, asked: int) -> Any:
 
 @part
 def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -> None:
-    """OF-20, OF-21: the answer is what was stored last, unless that came a moment ago, or the broker changed since.
+    """OF-20, OF-21: the answer is what was last stored, unless this was a moment ago, or the broker has changed
+    since.
 
-    A moment ago means that it may be what was stored shortly before, and no older: what commits again and again has
-    always stored something a moment ago. So has a broker that started anew what it had written to its file before.
-    ``offset`` is UNKNOWN where the client was told that nothing is stored.
+    In the first case the answer may be what was stored shortly before, but nothing older: a client that commits
+    repeatedly has always stored something a moment ago. In the second case it may be what the broker had written to its
+    file before. ``offset`` is UNKNOWN if the answer was that nothing is stored.
     """
     slot = s.slots[q]
     s.counts[JUDGED, _STORED] += 1
@@ -75,19 +80,20 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     short = IN_FLIGHT + apart_by
     moment = time - slot.stored_time <= short or time - slot.reset_time <= short
     moment = moment or slot.stored_time >= _asked_at_least(s, q, time, actor, asked)
-    # PL-23: who mends an illegal offset stores it at once, which its broker may have recorded a moment later.
+    # PL-23: a client that corrects an illegal offset stores it at once, which its broker may have recorded a moment
+    # later.
     moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
     began_anew = ended(s, slot.broker, slot.stored_time - PERSISTED, time)
-    # What clients say that they have sent, their broker need not have got.
+    # What clients record as sent need not have reached their broker.
     is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
-    # Of what it was sent for minutes it took some.
+    # Of commits sent over minutes, the broker got some.
     long_ago = min(slot.floor, slot.floor_before)
     lowest = long_ago if began_anew or not is_certain else min(slot.lowest, slot.lowest_before)
     if slot.log_back_to == 0 and slot.log_back_time > slot.stored_time:
-        return  # a topic that is made again has new offsets, or those from before
+        return  # a topic that is created again has new offsets, or those from before
     if offset == slot.stored or ((moment or began_anew) and offset >= lowest):
         return
-    # What is told beyond it may have been stored within the skew; after a reset nobody goes on where it was before.
+    # An answer beyond it may have been stored within the skew; after a reset, nobody continues at the earlier offset.
     doubt = CERTAIN if offset < slot.stored or slot.stored_path == Path.RESET else Doubt.SKEW
     row = s.rows[finding(s, _STORED, VIOLATION, doubt, q, time)]
     row.actor, row.since, row.value, row.expected = actor, slot.stored_time, offset, slot.stored
@@ -133,7 +139,7 @@ def pull_result(
 
 @part
 def log_ends_at(s: Any, q: int, time: int, actor: int, log_end: int) -> None:
-    """A pull tells how far the queue reaches."""
+    """A pull shows the end of the queue."""
     slot = s.slots[q]
     if 0 <= log_end < slot.log_end:
         slot.log_back_to, slot.log_back_time = log_end, time
@@ -142,11 +148,11 @@ def log_ends_at(s: Any, q: int, time: int, actor: int, log_end: int) -> None:
 
 @part
 def stored(s: Any, q: int, time: int, offset: int) -> None:
-    """A copy is stored in a retry queue: it waits there, whether or not somebody pulls."""
+    """A copy is stored in a retry queue: it waits there, whether or not anybody pulls."""
     slot = s.slots[q]
     if slot.low < 0:
         slot.first = slot.low = slot.high = offset
-    if offset == 0 < slot.log_end:  # its topic was deleted, as with its group, and made again
+    if offset == 0 < slot.log_end:  # its topic was deleted, as with its group, and created again
         log_ends_at(s, q, time, UNKNOWN, int64(1))
         slot.log_back_to = 0
     elif offset >= slot.log_end:
@@ -155,7 +161,7 @@ def stored(s: Any, q: int, time: int, offset: int) -> None:
 
 @part
 def _may_be_old(s: Any, q: int, at: int, time: int, actor: int, log_end: int) -> bool:
-    """Whether an answer may be from before somebody else saw the queue reach further; ``at``: the window that asked."""
+    """Whether an answer may be from before another client saw a later end; ``at``: the window that pulled."""
     slot, terms = s.slots[q], s.terms[0]
     if log_end >= slot.log_end or actor == slot.log_end_actor:
         return False
@@ -178,9 +184,9 @@ def _filtered(s: Any, q: int, time: int, offset: int, after: int, count: int) ->
 def _refused(s: Any, q: int, time: int, actor: int, how: Result) -> None:
     slot = s.slots[q]
     refused = how in (Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST)
-    # ST-5: a broker that begins anew knows nobody, until it is told again.
+    # ST-5: a broker that restarts knows no client until the next heartbeat.
     anew = slot.refusals and ended(s, slot.broker, slot.refused_since, time)
-    # PL-16: who is refused asks again after 3 s. Who did not ask for so long had given the queue up meanwhile.
+    # PL-16: a refused client asks again after 3 s. If it did not ask for so long, it had given up the queue meanwhile.
     anew = anew or time - slot.refused_until > s.terms[0].heartbeat_limit
     if slot.refusals and (not refused or slot.refuser != actor or anew):
         end_refusals(s, q)

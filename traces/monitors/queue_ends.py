@@ -1,6 +1,6 @@
-"""Ends of queues: that clients are told of no messages that no broker has stored, and of all that were stored long ago.
+"""Ends of queues: clients learn of no messages that no broker has stored, and of all that were stored long ago.
 
-And none goes back, unless its topic was made again. All of that is known in the end only.
+And no end goes back, unless the topic was created again. All of this is known only at the end.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from .steps.polls import LONG
 from .steps.state import SHOWN, SILENCE
 
 OFTEN = 3
-"""So often a pull that waits is answered late before that is told: a process may be stopped, or a thread held up."""
+"""How often a waiting pull must be answered late before this is reported: a process may be stopped, or a thread
+delayed.
+"""
 
 
 def settle_ends(outcome: Outcome, names: Names) -> Outcome:
-    """The outcome with ends that clients were told as violations.
+    """The outcome, with wrong ends reported to clients as violations.
 
-    These are ends beyond what the broker has stored or behind what it had stored long before, and those that go back.
-    The others are left out, and so is what brokers have stored.
+    These are ends beyond what the broker has stored, or before what it had stored long ago, and ends that go back. The
+    other rows are left out, as are those of what brokers have stored.
     """
     is_end = outcome.rows["note"] == Note.END
     if not is_end.any():
@@ -49,16 +51,16 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
 
 
 def _whole(slot: Slot) -> Slot:
-    """The queue, whoever consumes it."""
+    """The queue, independent of its consumers."""
     return replace(slot, group="", client="")
 
 
 _Found = Iterator[tuple[int, int, int]]
-"""The place of a row that is a violation, what was stored, and since when."""
+"""The position of a row that is a violation, what was stored, and since when."""
 
 
 def _ahead(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
-    """Of a queue the first client is told that was told most."""
+    """For each queue, the first client that learnt of the highest end is reported."""
     at = max(told, key=lambda place: (rows["offset"][place], -place))
     end = max((int(rows["offset"][place]) for place in stored), default=None)
     if end is not None and rows["offset"][at] > end:
@@ -66,7 +68,7 @@ def _ahead(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
 
 
 def _behind(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
-    """Of a queue the client is told that was told last."""
+    """For each queue, the client with the last answer is reported."""
     at = max(told, key=lambda place: (rows["time"][place], -place))
     known = max(int(rows["offset"][place]) for place in told)
     visible = [place for place in stored if rows["time"][place] + SHOWN < rows["time"][at]]
@@ -78,7 +80,9 @@ def _behind(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
 
 
 def _back(rows: Any, told: Sequence[int], made_again: Sequence[int]) -> _Found:
-    """Of a queue each client is told that knew a higher end than there was before the topic was made again."""
+    """For each queue, every client is reported that knew a higher end than there was before the topic was created
+    again.
+    """
     ended = max((int(rows["offset"][place]) for place in made_again), default=-1)
     for at in told:
         if rows["expected"][at] > ended:
@@ -86,7 +90,7 @@ def _back(rows: Any, told: Sequence[int], made_again: Sequence[int]) -> _Found:
 
 
 def _late(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
-    """Of each client the last pull that waited for a message that was there, where it was so with most long ones.
+    """For each client, the last pull that waited although its message was there, if this was so for most long pulls.
 
     The broker has answered other requests of the client while it waited, in one case at least.
     """

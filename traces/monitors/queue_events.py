@@ -1,4 +1,4 @@
-"""Coded events as the monitors by queue read them: the columns that machine code gets together."""
+"""Coded events as the monitors by queue read them: the columns that are passed to machine code together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..encoding.coding import Coded
 
 
 class QueueEvents(NamedTuple):
-    """The columns of :class:`~..encoding.coding.Coded` that monitors by queue read; see there."""
+    """The columns of :class:`~..encoding.coding.Coded` that monitors by queue read."""
 
     time: Any
     kind: Any

@@ -1,6 +1,7 @@
-"""What the fold by queue remembers of each queue: offsets, windows, what was pulled, and when something happened last.
+"""What the fold by queue remembers about each queue: offsets, windows, what was pulled, and when things last
+happened.
 
-All of it sits in arrays with one entry for each slot, so that queues may come interleaved or one after another.
+All of it is in arrays with one entry for each slot, so that queues may come interleaved or one after another.
 """
 
 from __future__ import annotations
@@ -20,36 +21,39 @@ UNKNOWN = constant(-1)
 """An offset, actor or place that is not known."""
 
 NEVER = constant(-(2**60))
-"""The time of what has not happened."""
+"""The time of something that has not happened."""
 
 ALWAYS = constant(2**60)
-"""The end of what has not ended."""
+"""The end of something that has not ended."""
 
 WINDOWS = 8
-"""So many windows of a queue are remembered, the latest ones."""
+"""Number of windows of a queue that are remembered, the latest ones."""
 
 IN_FLIGHT = 3_000
-"""How long a one-way commit may be under way: the time limit of a client's requests (``mqClientApiTimeout``), ms."""
+"""How long a one-way commit may be under way: the timeout of a client's requests (``mqClientApiTimeout``), ms."""
 
 LONG_PULL = 60_000
-"""PL-22: an owner pulls, and waits 30 s at most for the answer; without a sign for twice as long it stood still, ms."""
+"""PL-22: an owner pulls, and waits 30 s at most for the answer; without a sign for twice as long, it stood still,
+ms.
+"""
 
 QUERY_LIMIT = 5_000
-"""OF-3: a client waits so long for the answer to its offset query, ms."""
+"""OF-3: how long a client waits for the answer to its offset query, ms."""
 
 PASS_LIMIT = 60_000
-"""RB-40: a pass of rebalance asks for one queue after the other, waits for each answer, and takes all in the end, so
-long after the first answer (``RebalanceImpl#updateProcessQueueTableInRebalance``), ms."""
+"""RB-40: a rebalance pass queries one queue after the other, waits for each answer, and takes all queues at the end;
+time from the first answer to that (``RebalanceImpl#updateProcessQueueTableInRebalance``), ms.
+"""
 
 PERSISTED = 60_000
-"""OF-23: so old the offsets may be that a broker starts with, or a replica has, ms."""
+"""OF-23: maximum age of the offsets with which a broker starts, or that a replica has, ms."""
 
 _WHOLE = np.int64
 
 _AT_FIRST: Mapping[str, Any] = {
     "flags": 0,  # see ..names
-    "broker": UNKNOWN,  # actor code of its broker, UNKNOWN if that is nowhere named as a process
-    "commits_by": UNKNOWN,  # who records its commits, UNKNOWN if their clients do
+    "broker": UNKNOWN,  # actor code of its broker; UNKNOWN if no event names it as a process
+    "commits_by": UNKNOWN,  # the recorder of its commits; UNKNOWN if their clients are
     # Offsets of messages.
     "first": UNKNOWN,  # where the trace begins to follow the queue
     "sure": 0,  # 1: everything from there on is seen to be pulled
@@ -57,7 +61,7 @@ _AT_FIRST: Mapping[str, Any] = {
     "high": UNKNOWN,  # end of what was delivered or filtered
     "log_end": UNKNOWN,  # maxOffset of the latest pull
     "log_end_time": NEVER,  # when it was seen
-    "log_end_actor": UNKNOWN,  # who saw it, UNKNOWN for a broker
+    "log_end_actor": UNKNOWN,  # the process that saw it; UNKNOWN for a broker
     "log_back_to": UNKNOWN,  # the log was seen to end here after it had ended later
     "log_back_time": NEVER,
     # The stored offset.
@@ -66,14 +70,14 @@ _AT_FIRST: Mapping[str, Any] = {
     "stored_actor": UNKNOWN,
     "stored_path": 0,
     "stored_end": UNKNOWN,  # log_end when it was stored
-    "recent": UNKNOWN,  # what it was before the commits since recent_time, all a short time ago
+    "recent": UNKNOWN,  # its value before the commits since recent_time, all a short time ago
     "recent_time": NEVER,
-    "earlier": UNKNOWN,  # what it was before the commits since earlier_time, all within IN_FLIGHT
+    "earlier": UNKNOWN,  # its value before the commits since earlier_time, all within IN_FLIGHT
     "earlier_time": NEVER,
-    "lowest": UNKNOWN,  # the lowest of it since lowest_time,
+    "lowest": UNKNOWN,  # its lowest value since lowest_time,
     "lowest_before": UNKNOWN,  # and in a time of QUERY_LIMIT or longer before that
     "lowest_time": NEVER,
-    "floor": UNKNOWN,  # the same of PERSISTED
+    "floor": UNKNOWN,  # the same for PERSISTED
     "floor_before": UNKNOWN,
     "floor_time": NEVER,
     "back_from": UNKNOWN,  # its last decrease
@@ -85,27 +89,27 @@ _AT_FIRST: Mapping[str, Any] = {
     "reset_time": NEVER,
     "correct_to": UNKNOWN,  # the client's last correction
     "correct_time": NEVER,
-    "noted_time": NEVER,  # of the last row that tells the stored offset
-    "passed_from": UNKNOWN,  # what the stored offset passed last although it should not have
+    "noted_time": NEVER,  # of the last row with the stored offset
+    "passed_from": UNKNOWN,  # what the stored offset last passed although it should not have
     "passed_to": UNKNOWN,
     "passed_time": NEVER,
     # Windows.
-    "window": 0,  # the place of the one that was used last
+    "window": 0,  # the position of the one that was last used
     "explicit": 0,  # 1: an assign or revoke was seen
-    "unowned": NEVER,  # since when there is no owner; NEVER where there is one, or never was
+    "unowned": NEVER,  # since when there is no owner; NEVER if there is one, or never was
     "query_actor": UNKNOWN,  # the last offset query
     "query_time": NEVER,
     "query_stored": UNKNOWN,  # what was stored then, and
     "query_recent": UNKNOWN,  # a short time before, or when it may have been answered
     "query_as_of": NEVER,  # since when what is stored need not be in the answer
-    "other_query_actor": UNKNOWN,  # the same of another client that asked before, or is about to
+    "other_query_actor": UNKNOWN,  # the same for another client that queried before, or is about to
     "other_query_time": NEVER,
     "other_query_stored": UNKNOWN,
     "other_query_recent": UNKNOWN,
     "other_query_as_of": NEVER,
     "nothing_known": 0,  # 1: a query was answered that nothing is stored, and nobody has started since
     "started_new": UNKNOWN,  # where the group started then
-    "flapper": UNKNOWN,  # who takes the queue again and again
+    "flapper": UNKNOWN,  # the client that takes the queue again and again
     "flaps": 0,
     "flaps_since": 0,
     "flaps_until": NEVER,
@@ -129,10 +133,10 @@ _AT_FIRST: Mapping[str, Any] = {
     "page": UNKNOWN,
     "page_at": UNKNOWN,
 }
-"""What is known of a queue, and what it is at first."""
+"""What is known about a queue, with initial values."""
 
 SLOT = np.dtype([(name, _WHOLE) for name in _AT_FIRST])
-"""What is known of a queue."""
+"""What is known about a queue."""
 
 WINDOW = np.dtype(
     [
@@ -148,10 +152,10 @@ WINDOW = np.dtype(
         ("recent", _WHOLE),  # a short time before, or when the broker may have answered
         ("base_time", _WHOLE),
         ("seen", _WHOLE),  # last sign of life
-        ("woke", _WHOLE),  # when it showed life again after a long time without
+        ("woke", _WHOLE),  # when it showed life again after a long silence
         ("pulls", _WHOLE),  # answers to its pulls
         ("asked", _WHOLE),  # when it pulled last
-        ("known", _WHOLE),  # what was stored when its last pull was answered; UNKNOWN where no answer was seen
+        ("known", _WHOLE),  # what was stored when its last pull was answered; UNKNOWN if no answer was seen
         ("carries", _WHOLE),  # 1: the pull after that may still come with an offset
         ("called", _WHOLE),  # when its listener was called last
         ("next", _WHOLE),  # orderly: end of what was delivered in it
@@ -180,22 +184,24 @@ TERMS = np.dtype(
         ),
         *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
         ("complete", np.bool_),  # whether the trace begins with the first event of its groups
-        # How many pages, ranges and passed ranges are in use, and the first range that was given back.
+        # How many pages, ranges and passed ranges are in use, and the first range that was freed.
         *((name, _WHOLE) for name in ("pages", "ranges", "past", "free_range")),
     ]
 )
-"""The terms of a check, as compiled code reads them."""
+"""The settings of a check, in the form that compiled code reads."""
 
 
 ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
-"""A process: 1 if it is a client, the place of its first end, and when its recording went on after the last gap, ms."""
+"""A process: 1 if it is a client, the position of its first end, and when its recording continued after the last gap,
+ms.
+"""
 
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
 """The end of a process: when, ms, and how, see :mod:`..engine.context`."""
 
 
 class State(NamedTuple):
-    """All that compiled code works on."""
+    """Everything on which compiled code works."""
 
     terms: Any  # one entry of TERMS
     slots: Any  # SLOT by slot code
@@ -205,15 +211,15 @@ class State(NamedTuple):
     ranges: Any  # filtered ranges, see :mod:`.ranges`
     past: Any  # passed ranges, see :mod:`.ranges`
     rows: Any  # findings
-    used: Any  # how many of them there are
+    used: Any  # how many there are
     counts: Any  # see :mod:`.notes`
-    actors: Any  # ACTOR by actor code, and one entry more
+    actors: Any  # ACTOR by actor code, and one more entry
     order: Any  # the same, see :mod:`..clocks.order`
     ends: Any  # END, by actor, then time
 
 
 def new_slots(count: int) -> Any:
-    """Slots of which nothing is known yet."""
+    """Slots about which nothing is known yet."""
     slots = np.zeros(count, SLOT)
     for name, value in _AT_FIRST.items():
         slots[name] = value
@@ -221,14 +227,14 @@ def new_slots(count: int) -> Any:
 
 
 def new_windows(count: int) -> Any:
-    """Free windows for so many slots."""
+    """Free windows for that many slots."""
     windows = np.zeros((count, WINDOWS), WINDOW)
     windows["actor"] = UNKNOWN
     return windows
 
 
 def terms_of(settings: Settings, context: Context, widest: int) -> Any:
-    """The terms of a check; ``widest``: how far any two clocks may be apart, ms."""
+    """The settings of a check; ``widest``: how far any two clocks may be apart, ms."""
     terms = np.zeros(1, TERMS)
     for name in ("rounds", "stuck", "flaps", "silent_death", "lock_life"):
         terms[name] = getattr(settings, name)

@@ -1,10 +1,10 @@
 """The monitor by queue: ownership, offsets, deliveries and progress of every queue of every group.
 
-One compiled loop takes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
-:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and in the end
-:mod:`.message_status`. What has to follow on a queue, what must have come before, and how one step follows another are
-folds of their own, :mod:`.obligations` and :mod:`.causes`, which go along. How one step follows another is seen beside
-it, by :mod:`.steps`.
+One compiled loop processes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
+:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and at the end
+:mod:`.message_status`. What has to follow on a queue, and what must have come before, are folds of their own,
+:mod:`.obligations` and :mod:`.causes`, which run along. How one step follows another is judged beside it, by
+:mod:`.steps`.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ _ORDER = (
 )
 
 KINDS = frozenset(_ORDER) | {row.kind for row in (*MOVES, *TURNS)} | frozenset(STEP_KINDS)
-"""Kinds that the monitors by queue look at, the last two of _ORDER only of retry queues; obligations look at more. They
-pass over all others, and over events without a group or queue."""
+"""Kinds that the monitors by queue read, the last two of _ORDER only for retry queues; obligations read more. They
+ignore all others, and events without a group or queue.
+"""
 
 
 def queue_folds(*, names: Names, settings: Settings, context: Context, messages: int = 0) -> tuple[Fold, ...]:
-    """The monitors by queue, each of which is to be fed all events; see :class:`QueueFold` for the arguments."""
+    """The monitors by queue, each of which must be fed all events; see :class:`QueueFold` for the arguments."""
     return (
         QueueFold(names=names, settings=settings, context=context, messages=messages),
         StepFold(names=names, settings=settings, context=context),
@@ -82,10 +83,10 @@ class QueueFold:
     """The fold: feed it events, then let it finish.
 
     Args:
-        names: of slots and actors.
-        settings: the terms of the check.
-        context: of the trace.
-        messages: about how many deliveries there will be, if that is known.
+        names: names of slots and actors.
+        settings: settings of the check.
+        context: context of the trace.
+        messages: approximate number of deliveries, if it is known.
     """
 
     def __init__(self, *, names: Names, settings: Settings, context: Context, messages: int = 0) -> None:
@@ -118,7 +119,7 @@ class QueueFold:
         )
 
     def feed(self, coded: Coded) -> None:
-        """Go on with the next events."""
+        """Process the next events."""
         self._learn_names()
         finished, blocked, keeper, uncaused = (np.zeros(len(coded), np.int64) for _ in range(4))
         events = QueueEvents.of(coded)
@@ -139,7 +140,7 @@ class QueueFold:
         }
 
     def carry_on(self, carried: Carried) -> None:
-        """See :class:`.fold.Fold`. What is known of slots besides events comes anew, with their names."""
+        """See :class:`.fold.Fold`. What is known about slots besides events is added again with their names."""
         terms = self._state.terms
         for name in _ROOMS:
             terms[name] = carried["rooms"][name]
@@ -148,7 +149,7 @@ class QueueFold:
             fold.carry_on({name[len(begin) :]: array for name, array in carried.items() if name.startswith(begin)})
 
     def finish(self) -> Outcome:
-        """Say what has come out."""
+        """The result."""
         self._learn_names()
         slots = len(self._state.slots)
         at = 0
@@ -239,7 +240,7 @@ class QueueFold:
         self._state = state
 
     def _make_room(self) -> None:
-        """Make arrays longer that are nearly full."""
+        """Enlarge arrays that are nearly full."""
         state = with_room(self._state, room=2 * ROOM + SIZE)
         pages, ranges, past = (int(state.terms[0][name]) for name in ("pages", "ranges", "past"))
         if pages + 2 > len(state.cells) // SIZE:
@@ -255,7 +256,7 @@ class QueueFold:
 
 @entry
 def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, uncaused: Any) -> Any:
-    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    """Process events ``e`` from ``start`` on; returns where to continue once there is more room, or the end."""
     for i in range(start, len(e.time)):
         q = int64(e.slot[i])
         if q < 0 or s.slots[q].flags & (OF_A_TOPIC | NO_QUEUE):
@@ -313,7 +314,7 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
 
 @entry
 def _finish(s: Any, start: int) -> Any:
-    """End the queues from ``start`` on; the answer is as in :func:`_run`."""
+    """End the queues from ``start`` on; returns the same as :func:`_run`."""
     for q in range(start, len(s.slots)):
         if s.used[0] + ROOM > len(s.rows):
             return q

@@ -1,8 +1,8 @@
 """Ranges of offsets: what the broker filtered out, and how far everything is finished.
 
-A pull that answers with fewer messages than it looked at tells that the others were filtered, though not which; once
-all that came were delivered, the rest is known. So the *low* offset of a queue moves over finished messages and over
-what was filtered (PQ-2, FI-3).
+A pull answer with fewer messages than the broker scanned shows that the others were filtered, though not which ones;
+once all received messages were delivered, the rest is known. The *low* offset of a queue thus moves over finished
+messages and over filtered ones (PQ-2, FI-3).
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .pages import DELIVERED, DONE, find, skip_missing
 from .queue_state import UNKNOWN
 
 UNCOUNTED = constant(-2)
-"""Instead of how many messages of a range are still to come: nobody knows how many there were."""
+"""Instead of the number of messages of a range that are still to come: their number is not known."""
 
 RANGE = np.dtype(
     [
         ("begin", np.int64),
         ("end", np.int64),  # excluded
-        ("count", np.int64),  # so many of it are messages for the client
-        ("left", np.int64),  # so many of them are not delivered yet
-        ("next", np.int64),  # place of the next range of the queue, UNKNOWN without
+        ("count", np.int64),  # number of its messages that are for the client
+        ("left", np.int64),  # number of those that are not delivered yet
+        ("next", np.int64),  # position of the next range of the queue; UNKNOWN without
     ]
 )
-"""A range that the broker looked at, and found less in than there is. Ranges of a queue do not overlap."""
+"""A range that the broker scanned, with fewer messages than offsets. Ranges of a queue do not overlap."""
 
 PASSED = np.dtype([("slot", np.int64), ("status", np.int64), ("begin", np.int64), ("end", np.int64)])
-"""A range that the low offset passed; what was not delivered of it has this status."""
+"""A range that the low offset passed; its undelivered messages have this status."""
 
 
 @part
 def add_range(s: Any, q: int, begin: int, end: int, count: int) -> None:
-    """Note that only ``count`` messages of ``begin`` … ``end`` (excluded) came; UNCOUNTED if that is not known."""
+    """Record that only ``count`` messages of ``begin`` … ``end`` (excluded) came; UNCOUNTED if that is not known."""
     slot = s.slots[q]
     if end <= slot.low:
         return
@@ -79,7 +79,7 @@ def _new_range(s: Any) -> Any:
 
 @part
 def _make_room(s: Any, q: int, begin: int, end: int) -> None:
-    """Cut what is known of ``begin`` … ``end`` from older ranges: the queue was pulled from there again."""
+    """Remove what is known about ``begin`` … ``end`` from older ranges: the queue was pulled from there again."""
     slot = s.slots[q]
     before, at = UNKNOWN, slot.ranges
     while at >= 0:
@@ -109,7 +109,9 @@ def _make_room(s: Any, q: int, begin: int, end: int) -> None:
 
 @hot
 def has_come(s: Any, q: int, offset: int) -> bool:
-    """Note that a message was delivered for the first time; whether that tells what was filtered around it."""
+    """Record that a message was delivered for the first time; returns whether this shows what was filtered around
+    it.
+    """
     at = s.slots[q].ranges
     while at >= 0 and s.ranges[at].begin <= offset:
         item = s.ranges[at]
@@ -126,7 +128,7 @@ def has_come(s: Any, q: int, offset: int) -> bool:
 
 @hot
 def advance(s: Any, q: int, time: int) -> None:
-    """Move the low offset of a queue as far as everything is finished or filtered."""
+    """Move the low offset of a queue over everything that is finished or filtered."""
     slot = s.slots[q]
     offset = slot.low
     while True:
@@ -149,7 +151,7 @@ def advance(s: Any, q: int, time: int) -> None:
 
 @hot
 def set_low(slot: Any, offset: int, time: int) -> None:
-    """The low offset is this now."""
+    """Set the low offset."""
     slot.low = offset
     slot.high = max(slot.high, offset)
 
@@ -170,7 +172,7 @@ def drop_first(s: Any, q: int, status: int) -> None:
 
 @part
 def pass_range(s: Any, q: int, begin: int, end: int, status: int) -> None:
-    """Note which status the messages of a range have that are never delivered."""
+    """Record the status of the messages of a range that are never delivered."""
     slot = s.slots[q]
     if slot.past >= 0:
         last = s.past[slot.past]

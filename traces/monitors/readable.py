@@ -1,8 +1,8 @@
-"""Readable queues: messages are stored only where some member of the group can read (A13; D8 of a retry topic).
+"""Readable queues: messages are stored only where some member of the group can read (A13; D8 for a retry topic).
 
-Producers go by the number of write queues, consumers by the number of read queues (EN-5). What is stored in a queue
-beyond the second number has no reader, and no member knows that it exists. Members learn of queues that are added when
-they ask for the route the next time; until then nothing is said of them.
+Producers use the number of write queues, consumers the number of read queues (EN-5). Messages in a queue beyond the
+second number have no reader, and no member knows that it exists. Members learn of added queues at their next poll of
+the route; until then nothing is reported about them.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from .subscriptions import parse_subscription
 CLAIM = "every-queue-is-readable"
 
 _FRESH = 5_000
-"""A route that was asked for so shortly before is taken to be that of the queue's beginning, ms."""
+"""A route that was polled this shortly before counts as that of the queue's beginning, ms."""
 
 _AT_ONCE = 1_000
-"""A producer goes round all queues that it knows: those with a first message so near each other, in ms, are of one
-age."""
+"""A producer sends to all known queues in turn: queues whose first messages are this close together, in ms, are of the
+same age.
+"""
 
 
 def judge_readable(
     told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, context: Context, notebook: Notebook
 ) -> None:
-    """Note every queue with messages that no member of a consuming group ever saw.
+    """Report every queue with messages that no member of a consuming group ever saw.
 
     Args:
-        told: what the context tells.
+        told: what the context says.
         stores: what was stored in each queue.
-        settings: when members have learnt of a new queue.
-        context: the time range.
-        notebook: where to note it.
+        settings: used for when members have learnt of a new queue.
+        context: used for the time range.
+        notebook: where to report.
     """
     known: dict[str, dict[str, set[str]]] = {}
     consumed: dict[str, set[str]] = {}
@@ -55,7 +56,7 @@ def judge_readable(
         for run in told.of(group, Kind.HEARTBEAT):
             texts = run.subscriptions or ()
             consumed.setdefault(group, set()).update(parse_subscription(text)[0] for text in texts)
-    # A route that names no group is one that all its clients know.
+    # A route without a group is known to all members of its client.
     everywhere = known.pop("", {})
     views_of_all = [queues for views in (*known.values(), everywhere) for queues in views.values()]
     brokers = {text.rpartition(":")[0] for queues in views_of_all for text in queues}
@@ -70,7 +71,7 @@ def judge_readable(
                 notebook.judge(CLAIM)
                 continue
             latest = max(asked.get((who, slot.topic), EVER) for who in (group, ""))
-            # Where nobody records who asks for routes, a member may have asked at any time.
+            # If nobody records route polls, a member may have polled at any time.
             is_told = bool(context.evidence & EVIDENCE_BIT[Kind.ROUTE])
             may_be_old = latest >= stored.since - _FRESH or not is_told
             is_old = may_be_old and _is_as_old(slot, stored, stores, knows)
@@ -80,7 +81,7 @@ def judge_readable(
                 continue
             notebook.judge(CLAIM)
             # Without any view of the topic, its passes may just not have been recorded; nor do members learn who ended.
-            # A broker that nobody here knows may be of another cluster, where topics and groups are called alike.
+            # A broker that nobody here knows may belong to another cluster with the same names of topics and groups.
             seen = (
                 slot.broker in brokers
                 and bool(views.get(slot.topic))
@@ -98,9 +99,9 @@ def judge_readable(
 
 
 def _is_as_old(slot: Slot, stored: Stored, stores: Mapping[Slot, Stored], known: Iterable[str]) -> bool:
-    """Whether a queue got its messages together with one of its broker that members know.
+    """Whether a queue got its messages together with a queue of its broker that members know.
 
-    It was not added later then, if a member has asked for the route meanwhile.
+    It was then not added later, if a member has polled the route meanwhile.
     """
     for text in known:
         broker, _, queue = text.rpartition(":")
@@ -113,7 +114,7 @@ def _is_as_old(slot: Slot, stored: Stored, stores: Mapping[Slot, Stored], known:
 
 
 def _last_sign(runs: Iterable[Run], topic: str) -> int:
-    """When a member that told its view of the topic was heard of last, ms."""
+    """When a member that reported its view of the topic was last heard of, ms."""
     last: dict[Actor, int] = {}
     for run in runs:
         last[run.actor] = max(last.get(run.actor, run.last), run.last)
@@ -122,7 +123,7 @@ def _last_sign(runs: Iterable[Run], topic: str) -> int:
 
 
 def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: Mapping[str, set[str]]) -> bool:
-    """Whether the group consumes the topic, as far as can be seen."""
+    """Whether the group consumes the topic, according to the recording."""
     if topic == RETRY_PREFIX + group:
         return bool(views)
     return topic in views or topic in consumed.get(group, ())

@@ -1,4 +1,4 @@
-"""The history of rebalances: what each pass changed, why, and how much of it was to and fro."""
+"""The history of rebalances: what each pass changed, why, and how much of it was back and forth."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Change:
         topic: the topic.
         joined: client ids that were not in its view before; ``left``: ids that were.
         added: queues, as broker:id, that were not in its view before; ``removed``: queues that were.
-        gained: queues it gives itself anew; ``lost``: queues it gives up.
-        disagrees: in what its view differs from the latest views of other members, by their names.
+        gained: queues that it newly gives itself; ``lost``: queues that it gives up.
+        disagrees: how its view differs from the latest views of other members, by their names.
     """
 
     time: int
@@ -39,18 +39,18 @@ class Change:
 
     @property
     def unprovoked(self) -> bool:
-        """Whether the answer changed though the view did not, which the report marks (RB-27)."""
+        """Whether the answer changed although the view did not, which the report marks (RB-27)."""
         return bool(self.gained or self.lost) and not (self.joined or self.left or self.added or self.removed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flapping:
-    """How restless a group is.
+    """How unstable a group is.
 
     Attributes:
-        moves: how often a member gave itself a queue, its first answer not counted.
+        moves: how often a member gave itself a queue, not counting its first answer.
         returns: how many of these queues it had had before, and given up.
-        score: returns of moves, from 0 (every change was for good) to 1 (every queue came back).
+        score: share of returns in moves, from 0 (every change was lasting) to 1 (every queue came back).
         worst: the topic and queue that came back most often, with how often; None without returns.
     """
 
@@ -83,7 +83,7 @@ def rebalance_history(context: Context, group: str) -> tuple[Change, ...]:
 
 
 def flapping(changes: tuple[Change, ...]) -> Flapping:
-    """How much of a history was to and fro."""
+    """How much of a history was back and forth."""
     answered: set[tuple[Actor, str]] = set()
     given_up: set[tuple[Actor, str, str]] = set()
     returned: dict[tuple[str, str], int] = {}
@@ -128,7 +128,7 @@ def _change(before: Run | None, run: Run, others: Mapping[Actor, Run]) -> Change
 
 
 def _moved(before: list[str] | None, now: list[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What came and what went; nothing where the list of now is not known."""
+    """What came and what went; nothing if the present list is not known."""
     if now is None:
         return (), ()
     was, is_now = set(before or ()), set(now)

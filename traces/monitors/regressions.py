@@ -1,7 +1,7 @@
 """Regressions: why the stored offset of a queue goes back.
 
-The broker's cell is overwritten by whatever arrives (OF-20), so a decrease is explained by a closed list of reasons
-(:class:`...model.history.Regression`).
+The broker's cell is overwritten by every commit that arrives (OF-20), so a decrease is explained by a complete list of
+reasons (:class:`...model.history.Regression`).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 BACK = constant(CODE["offset-never-back-without-cause"])
 
 MENDING = constant(10_000 + IN_FLIGHT)
-"""PL-23: how long after the answer a client stores the offset that it was told instead of an illegal one, ms."""
+"""PL-23: how long after the answer a client stores the offset that it was given instead of an illegal one, ms."""
 
 
 @part
 def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> None:
-    """The stored offset becomes a smaller one: note it with its reason, or as a violation."""
+    """The stored offset becomes smaller: record it with its reason, or as a violation."""
     slot, terms = s.slots[q], s.terms[0]
     settle(s, q, time)
     reason = _why_back(s, q, time, actor, client, path, offset)
     doubt = 0
     if reason == Regression.CORRECTED and not terms.pull_result:
-        # B2: whether the broker's answer, which was corrected to, is right is not seen.
+        # B2: whether the answer to which the client corrected is right cannot be seen.
         reason, doubt = 0, Doubt.EVIDENCE
     elif reason == 0:
         other = committer(s, q, slot.stored_actor)
@@ -43,7 +43,7 @@ def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
         if actor != slot.stored_actor and near and offset >= slot.recent:
             doubt |= Doubt.SKEW
         if s.slots[q].flags & BROADCASTING:
-            # OF-1: whether the file was still there when its client began anew is not told.
+            # OF-1: whether the file still existed when its client restarted is not recorded.
             since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
             doubt |= Doubt.EVIDENCE if ended(s, slot.stored_actor, since, time) else 0
         elif not (terms.assign and terms.revoke):
@@ -61,9 +61,9 @@ def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
 
 @part
 def is_misled(s: Any, q: int, offset: int) -> bool:
-    """PL-19: whether a broker told to go on there with a queue that begins, or ends, elsewhere.
+    """PL-19: whether a broker's answer sent a client to that offset in a queue that begins, or ends, elsewhere.
 
-    B2: one that answers a too large offset with its beginning.
+    B2: the broker answers an offset that is too large with its beginning.
     """
     slot = s.slots[q]
     return bool(slot.illegal_should >= 0 and slot.illegal_should != offset and slot.illegal_next == offset)
@@ -71,7 +71,7 @@ def is_misled(s: Any, q: int, offset: int) -> bool:
 
 @part
 def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, offset: int) -> Any:
-    """The reason of the closed list, 0 for none."""
+    """The reason from the complete list; 0 for none."""
     slot, terms = s.slots[q], s.terms[0]
     since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
     if path == Path.RESET or (slot.reset_time >= since and slot.reset_to <= offset):
@@ -79,19 +79,19 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     wrong = is_misled(s, q, offset)
     if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
         return 0 if wrong else Regression.CORRECTED
-    # PL-23: it stores what it was told 10 s ago, and says only then that it has mended its offset.
+    # PL-23: it stores the offset that it was given 10 s ago, and only then reports the correction.
     near = MENDING + apart(s.order, actor, slot.illegal_actor)
     if client and slot.illegal_actor == actor and slot.illegal_next == offset and time - slot.illegal_until <= near:
         return 0 if wrong else Regression.CORRECTED
     if slot.log_back_time >= since and slot.log_back_to <= offset:
         return Regression.RECREATED
     if s.slots[q].flags & BROADCASTING:
-        # Where a client died, its backup is read, which is older (OF-10).
+        # If a client died, its backup is read, which is older (OF-10).
         return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) == CRASHED else 0
     how = ended(s, s.slots[q].broker, since, time)
     if how == RESTARTED:
         return Regression.BROKER_RESTART
-    # OF-4: some clients turn to the new master sooner than others.
+    # OF-4: some clients switch to the new master sooner than others.
     if how == FAILED_OVER or has_failed_over(s, s.slots[q].broker, since - terms.rounds, time):
         return Regression.FAIL_OVER
     if path == Path.REPLICA or not (terms.assign and terms.revoke):
@@ -101,7 +101,7 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
 
 @part
 def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int) -> Any:
-    """OVERLAP or LATE_COMMIT, if windows of the queue tell of them, else 0; ``writer`` may be UNKNOWN."""
+    """OVERLAP or LATE_COMMIT, if windows of the queue show them, otherwise 0; ``writer`` may be UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
     if writer >= 0 and _is_told_before(s, q, time, writer, offset):
         return Regression.OVERLAP
@@ -135,10 +135,10 @@ def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int
 
 @part
 def _is_told_before(s: Any, q: int, time: int, writer: int, offset: int) -> bool:
-    """RB-40, OF-6: whether the writer has asked for the queue, and stores what it was told over what came meanwhile.
+    """RB-40, OF-6: whether the writer has queried the queue, and overwrites with its answer what came meanwhile.
 
-    A pass of rebalance asks for one queue after the other, each of which is in the table from its answer on, and its
-    windows begin when all are there: ``RebalanceImpl#updateProcessQueueTableInRebalance``.
+    A rebalance pass queries one queue after the other, each of which is in the table from its answer on, and its
+    windows begin once all are there: ``RebalanceImpl#updateProcessQueueTableInRebalance``.
     """
     slot = s.slots[q]
     if slot.stored_actor == writer or not is_about_to_take(s, q, writer, time):
@@ -152,7 +152,7 @@ def _is_told_before(s: Any, q: int, time: int, writer: int, offset: int) -> bool
 def _is_carried(s: Any, q: int, writer: int, offset: int) -> bool:
     """PL-14, OF-8: whether the pull that carries an offset may have read it long before it was sent.
 
-    A thread reads what it has in memory after the answer to the pull before, and sends it when it gets to run.
+    A thread reads the in-memory offset after the answer to the previous pull, and sends it when it gets to run.
     """
     at = window_of(s, q, writer)
     return bool(at >= 0 and s.windows[q, at].carries and offset >= s.windows[q, at].known)
@@ -160,7 +160,7 @@ def _is_carried(s: Any, q: int, writer: int, offset: int) -> bool:
 
 @part
 def _may_be_old(s: Any, q: int, actor: int, client: int, offset: int) -> bool:
-    """Whether the writer may have been answered what was stored a short time before."""
+    """Whether the writer's query may have been answered with what was stored a short time before."""
     at = window_of(s, q, actor) if client else UNKNOWN
     if at < 0:
         return False

@@ -1,8 +1,8 @@
 """Repeats: why a message is delivered again from its queue.
 
-The answer is a cause of the closed list (:class:`...model.history.Cause`), found in what happened between the two
-deliveries. A new window explains what lies at or above the offset that was stored when it asked where to start, and
-nothing below it (B1).
+The answer is a cause from the complete list (:class:`...model.history.Cause`), derived from what happened between the
+two deliveries. A new window explains messages at or above the offset that was stored when it queried where to start,
+and none below it (B1).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REPEATED = constant(CODE["every-duplicate-has-a-cause"])
 
 @part
 def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int, origin: int, attempt: int) -> Any:
-    """Write down that the message of cell ``at`` comes again in window ``w``; the answer is the cause."""
+    """Record that the message of cell ``at`` comes again in window ``w``; returns the cause."""
     settle(s, q, time)
     cell = s.cells[at]
     cause, doubt = _why(s, q, w, at, time, actor, offset)
@@ -44,11 +44,11 @@ def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int
 
 @part
 def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) -> Any:
-    """The cause and the doubt about it; NONE with a doubt where only the order of two clocks stands against one."""
+    """The cause and the doubt about it; NONE with a doubt if only the order of two clocks contradicts a cause."""
     slot, terms, cell, window = s.slots[q], s.terms[0], s.cells[at], s.windows[q, w]
     own = cell.actor == actor
     since = cell.time if own else cell.time - apart(s.order, actor, int64(cell.actor))
-    # What others have recorded.
+    # Events that others have recorded.
     around = cell.time - apart(s.order, committer(s, q, actor), int64(cell.actor))
     if own and cell.flags & SUSPENDED:
         return Cause.SUSPENDED, 0
@@ -70,7 +70,7 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
             if how in (RESTARTED, FAILED_OVER) and not slot.flags & BROADCASTING:
                 return Cause.BROKER_RESTART, 0
             if slot.flags & BROADCASTING and not own:
-                # OF-1: whether the file of the process before was still there is not told.
+                # OF-1: whether the previous process's file still existed is not recorded.
                 return Cause.NONE, Doubt.EVIDENCE
             if offset >= window.recent:
                 return Cause.NONE, Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
@@ -90,9 +90,10 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
 
 @part
 def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
-    """The cause, if the stored offset went back over the message before window ``w`` asked for it, else NONE.
+    """The cause, if the stored offset went back over the message before window ``w`` queried it, otherwise NONE.
 
-    What was not finished would have come again anyway, and so would what the window of the last delivery did not store.
+    Messages that were not finished would have come again anyway, and so would those that the window of the last
+    delivery did not store.
     """
     slot, cell, window = s.slots[q], s.cells[at], s.windows[q, w]
     if cell.flags & (RUNNING | FAILED | REFUSED | SUSPENDED | RETURNED):
@@ -111,7 +112,7 @@ def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
 
 @part
 def _before(s: Any, q: int, w: int, at: int) -> Any:
-    """The window of the earlier delivery, UNKNOWN if it is not remembered."""
+    """The window of the earlier delivery; UNKNOWN if it is not remembered."""
     cell = s.cells[at]
     best = UNKNOWN
     for n in range(WINDOWS):
@@ -124,7 +125,7 @@ def _before(s: Any, q: int, w: int, at: int) -> Any:
 
 @part
 def _how_lost(s: Any, q: int, w: int, at: int, time: int, actor: int) -> Any:
-    """How the earlier deliverer lost the queue to the window ``w``, if it has."""
+    """How the earlier deliverer lost the queue to the window ``w``, if it did."""
     cell = s.cells[at]
     before = _before(s, q, w, at)
     if before < 0:
@@ -162,7 +163,7 @@ def _not_recorded(s: Any, q: int, at: int, actor: int) -> bool:
     """Whether something that may explain it would not have been recorded."""
     terms, cell = s.terms[0], s.cells[at]
     if s.slots[q].flags & BROADCASTING:
-        # Its queues have one owner for ever; only a restart makes it begin anew.
+        # Its queues have the same owner for ever; it begins anew only with a restart.
         owned = terms.client_start or terms.client_stop or terms.client_crash or terms.assign
     else:
         owned = terms.assign
@@ -175,7 +176,7 @@ def _not_recorded(s: Any, q: int, at: int, actor: int) -> bool:
 
 @part
 def _may_try_again(s: Any, q: int, at: int, actor: int) -> bool:
-    """Whether the process has failed with the message: what cannot be sent back it tries again (SB-5)."""
+    """Whether the process has failed with the message: it retries what cannot be sent back (SB-5)."""
     cell = s.cells[at]
     if cell.actor != actor or s.slots[q].flags & ORDERLY:
         return False

@@ -1,4 +1,4 @@
-"""What became of a message that failed, as far as the trace goes."""
+"""What became of a message that failed, as far as the trace shows."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ _AT_LAST = int64(1 << 62)
 
 @entry
 def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses: Any) -> Any:
-    """Judge what the end of the trace decides, for chains from number ``first`` on; the number it stopped before.
+    """Judge what the end of the trace decides, for chains from number ``first`` on; returns the number before which it
+    stopped.
 
-    ``room``: it stops where fewer rows are left. ``statuses``: slots × statuses, counted up.
+    ``room``: it stops if fewer rows are left. ``statuses``: slots × statuses, incremented.
     """
     if not settle(known, terms, notes, _AT_LAST, room):
         return first
@@ -56,7 +57,7 @@ def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses
         at = int64(known.chains[chain].highest)
         while at >= 0:
             attempt = known.attempts[at]
-            # Where it was not delivered itself, it is told of where its message was.
+            # If it was not delivered itself, it is reported at the place of its message.
             slot = int64(attempt.slot)
             slot = slot if slot >= 0 else int64(known.table.entries[known.chains[chain].message].slot)
             seen = Seen(terms.given[0].end, slot, attempt.offset, NOBODY, known.chains[chain].origin)
@@ -76,14 +77,14 @@ def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses
 
 @part
 def _before(known: Any, at: int) -> Any:
-    """Where the attempt with a count one lower is noted, -1 if it is not."""
+    """The position of the attempt whose count is lower by one; -1 if there is none."""
     below = int64(known.attempts[at].next)
     return below if below >= 0 and known.attempts[below].attempt == known.attempts[at].attempt - 1 else int64(-1)
 
 
 @part
 def _is_broadcasting(known: Any, terms: Any, chain: int) -> Any:
-    """CC-11: a broadcasting group tries nothing again; what its clients send back by PQ-9 nobody reads."""
+    """CC-11: a broadcasting group never retries; nobody reads what its clients send back by PQ-9."""
     slot = known.table.entries[known.chains[chain].message].slot
     return slot >= 0 and terms.slots[slot].flags & _BROADCASTING != 0
 
@@ -105,7 +106,7 @@ def _when(seen: Any, time: int, actor: int) -> Any:
 
 @part
 def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, before: int, seen: Any) -> None:
-    """Whether what was made of attempt ``before``, a retry or a dead letter, is what its send-backs ask for."""
+    """Whether the result of attempt ``before``, a retry or a dead letter, is what its send-backs require."""
     attempt = known.attempts[at]
     if attempt.attempt == 0 or attempt.dead + attempt.stored == 0:
         return
@@ -136,7 +137,7 @@ def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, befor
 
 @part
 def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, statuses: Any) -> None:
-    """A row for a message that failed, and its place in the statistics where no other monitor tells its status."""
+    """A row for a message that failed, and its place in the statistics if no other monitor reports its status."""
     record = known.chains[chain]
     entry = known.table.entries[record.message]
     if record.scope == PRODUCERS:
@@ -147,14 +148,14 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
         return
     well = dead = int64(0)
     if record.siblings > 1:
-        # Which message of a batch a copy belongs to is not known, but how many copies ended how.
+        # To which message of a batch a copy belongs is not known, but how many copies ended how is.
         well, dead = _ends_of_copies(known, chain)
         if well + dead < _departed(known, chain):
             status = _LOST if is_lost else _PENDING
     seen = Seen(record.last, entry.slot, entry.offset, record.actor, record.origin)
     since = entry.time if entry.time != ABSENT else record.last
     tell_chain(notes, seen, since, due, status, attempt.attempt)
-    # The monitor by queue tells the status of what has not left its place; a producer may store a message at several.
+    # The monitor by queue reports messages that have not left their place; a producer may store a message at several.
     place = record.departed
     while place >= 0:
         ended = status
@@ -167,14 +168,14 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
     if record.departed < 0 and _has_no_place(terms, entry):
         statuses[entry.slot, status] += 1
     elif record.departed < 0 and status == _DEAD and (record.successes > 0 or _came_again(known, chain)):
-        # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused and stored.
+        # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused but stored.
         statuses[entry.slot, _ACKNOWLEDGED] -= 1
         statuses[entry.slot, _DEAD] += 1
 
 
 @part
 def _came_again(known: Any, chain: int) -> Any:
-    """Whether it was delivered at its place after it failed there; of first calls only failures are noted."""
+    """Whether it was delivered at its place after it failed there; of first calls only failures are recorded."""
     at = find_attempt(known, chain, int64(0))
     return (
         at >= 0 and known.attempts[at].deliveries > 0 and known.attempts[at].last_failed < known.attempts[at].delivered
@@ -197,7 +198,7 @@ def _ends_of_copies(known: Any, chain: int) -> Any:
 
 @part
 def _departed(known: Any, chain: int) -> Any:
-    """How many places messages with this key have left."""
+    """Number of places that messages with this key have left."""
     count, place = int64(0), int64(known.chains[chain].departed)
     while place >= 0:
         count, place = count + 1, int64(known.places[place].next)
@@ -206,13 +207,13 @@ def _departed(known: Any, chain: int) -> Any:
 
 @part
 def _has_no_place(terms: Any, entry: Any) -> Any:
-    """Whether a message was met only where the monitor by queue does not count it."""
+    """Whether a message occurred only where the monitor by queue does not count it."""
     return entry.slot >= 0 and (entry.offset == ABSENT or terms.slots[entry.slot].flags & _NOT_OF_QUEUES != 0)
 
 
 @entry
 def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
-    """Count the messages in no queue that is known which were delivered once, and never failed."""
+    """Count the messages in no known queue that were delivered once, and never failed."""
     for number in range(known.table.used[0]):
         entry = known.table.entries[number]
         if entry.chain >= 0 or not _has_no_place(terms, entry):
@@ -227,12 +228,12 @@ def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
 
 @part
 def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
-    """The status, and when a retry is due or 0; untold where the message did not fail after it came from its queue."""
+    """The status, and when a retry is due or 0; no status if the message did not fail after it came from its queue."""
     record = known.chains[chain]
     attempt = known.attempts[record.highest]
     runs = attempt.deliveries > 0 and (attempt.last_failed == ABSENT or attempt.last_failed < attempt.delivered)
     if record.dead != ABSENT and not _is_broadcasting(known, terms, chain):
-        # Somebody has to look at a dead letter, even if another copy of it was consumed.
+        # A dead letter needs attention, even if another copy of it was consumed.
         return _DEAD, NOTHING
     if record.successes > 0:
         return _ACKNOWLEDGED, NOTHING

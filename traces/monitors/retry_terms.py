@@ -1,6 +1,7 @@
-"""Terms of the monitor by message: the rules of retries as tables for compiled code, and what is known of queues.
+"""Settings of the monitor by message: the rules of retries as tables for compiled code, and what is known about
+queues.
 
-The tables are made by asking the rules of ``model/``, so nothing of them is written down again here.
+The tables are computed with the rules of ``model/``, so no rule is written down again here.
 """
 
 from __future__ import annotations
@@ -30,33 +31,33 @@ from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import ABSENT
 
 COUNTS = 1024
-"""Maxima from this one on are taken to be without end: no table goes further."""
+"""Maxima from this value on count as unlimited: no table goes further."""
 
 NEVER = 1 << 40
 """A count that no message reaches."""
 
 LOWEST_MAXIMUM = 2
-"""Tables of maxima begin at minus this."""
+"""Tables of maxima begin at minus this value."""
 
 HIGHEST_LEVEL = 62
-"""Levels above it count as it; sets of levels are bits of one number."""
+"""Higher levels count as this one; sets of levels are bits of one number."""
 
 UNKNOWN_SCOPE, PRODUCERS = 0, 1
-"""Scopes of deliveries of a group that is not told, and of messages that producers delay, for all groups."""
+"""Scopes of deliveries of an unrecorded group, and of messages that producers delay, for all groups."""
 
 
 GIVEN = np.dtype(
     [
         ("widest", np.int64),  # how far any two clocks may be apart, ms
-        ("rounding", np.int64),  # how far what a broker counts may be from its stamps, ms
+        ("rounding", np.int64),  # how far a broker's count may deviate from its time stamps, ms
         ("bend", np.int64),  # how far two corrected times of one clock may be from their distance by that clock, ms
         ("late", np.int64),  # see the settings, ms
-        ("begin", np.int64),  # of the trace, ms; ``end`` of it
+        ("begin", np.int64),  # begin of the trace, ms; ``end``: its end
         ("end", np.int64),
-        ("default", np.int64),  # the maximum where none is configured
+        ("default", np.int64),  # the maximum if none is configured
         ("expiry_level", np.int64),  # level of a message whose listener runs too long
         ("delayed_dead", np.bool_),  # dead letters made by a fallback wait as a retry would (SB-15, 4.x)
-        ("deliveries", np.bool_),  # whether such events are recorded, as are the following
+        ("deliveries", np.bool_),  # whether such events are recorded; likewise for the following
         ("results", np.bool_),
         ("send_backs", np.bool_),
         ("expiries", np.bool_),
@@ -65,43 +66,45 @@ GIVEN = np.dtype(
         ("moves", np.bool_),
         ("complete", np.bool_),  # whether the trace begins with the first event there was
         ("restarts", np.bool_),
-        ("levels_told", np.bool_),  # whether the delays of the levels were said of these brokers
+        ("levels_told", np.bool_),  # whether the delays of the levels are stated for these brokers
     ]
 )
-"""The terms of a check that are single numbers."""
+"""The settings of a check that are single numbers."""
 
 OF_A_LEVEL = np.dtype([("delay", np.int64), ("fallback", np.int64)])
-"""Delay of a level, ms; the level at which a fallback is stored by a client that has the message with this count."""
+"""Delay of a level, ms; the level at which a client with this count stores a fallback."""
 
 OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
-"""Lowest count at which a failure makes a dead letter; lowest count sent with a fallback that becomes one."""
+"""Lowest count at which a failure makes a dead letter; lowest count of a fallback that becomes one."""
 
 OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8),
                       ("name", np.int32), ("topic", np.int32)])  # fmt: skip
-"""The maximum of the group, ABSENT where it is not known; who consumes, see :class:`Scopes`; actor code of the broker,
--1 where it never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one."""
+"""The group's maximum, ABSENT if it is not known; the consumer, see :class:`Scopes`; actor code of the broker, -1 if it
+never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one.
+"""
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
-"""When a broker, by actor code, was down or changed its role, ms; whether it was stopped in order, and so had saved
-how far it had come (DL-4)."""
+"""When a broker, by actor code, was down or changed its role, ms; whether it was stopped in an orderly way, and had
+therefore saved its positions (DL-4).
+"""
 
 
 class Terms(NamedTuple):
-    """What compiled code goes by. It takes few arguments, so that it compiles in little time.
+    """What compiled code uses. It takes few arguments, so that it compiles quickly.
 
     Attributes:
-        given: GIVEN, one of it.
-        request_level: level at which request 36 stores a copy, by count and by level asked (0 …).
+        given: GIVEN, one entry.
+        request_level: level at which request 36 stores a copy, by count and by requested level (0 …).
         levels: OF_A_LEVEL, by level or count.
         maxima: OF_A_MAXIMUM, by maximum from -LOWEST_MAXIMUM.
         slots: OF_A_SLOT, by slot.
-        order: of events of two processes, see :mod:`..clocks.order`.
-        maximum: of each scope.
-        stated: whether the header says the maximum of each scope, so that requests are held against it.
+        order: order of events of two processes, see :mod:`..clocks.order`.
+        maximum: maximum of each scope.
+        stated: whether the header states the maximum of each scope, so that requests are checked against it.
         down: DOWN, by broker and time.
         ends: when and how processes ended.
         started: whether the trace has the start of each actor.
-        brokers: code of the broker's name, by actor; -1 of a client.
+        brokers: code of the broker's name, by actor; -1 for a client.
     """
 
     given: Any
@@ -121,13 +124,13 @@ class Terms(NamedTuple):
 
 
 def terms(*, names: Names, settings: Settings, context: Context, release: str) -> Terms:
-    """The terms of a check; those of slots and actors come with :meth:`Scopes.with_names`.
+    """The settings of a check; those of slots and actors are added by :meth:`Scopes.with_names`.
 
     Args:
         names: codes of slots and actors.
         settings: skew, lateness and delay levels.
-        context: evidence, ends of processes, brokers that were down.
-        release: of the brokers and clients; 4.x has rules of its own for fallbacks.
+        context: evidence, ends of processes, outages of brokers.
+        release: release of brokers and clients; 4.x has rules of its own for fallbacks.
     """
     version = "4.9.8" if release.startswith("4.") else "5.3.3"
     ends = context.ends(names)
@@ -193,7 +196,7 @@ def _maxima(version: str) -> Any:
 
 
 def _request_levels(table: DelayTable) -> Any:
-    # The table ends all growth: with the highest count and level of it the answer is the highest level.
+    # The table ends all growth: for its highest count and level, the answer is the highest level.
     some = range(table.levels + 2)
     return np.array([[stored_level(retry_level(n, asked), table.levels) for asked in some] for n in some])
 
@@ -201,8 +204,8 @@ def _request_levels(table: DelayTable) -> Any:
 def _lowest(holds: Callable[..., object], *, near: int) -> int:
     """The lowest count from which on ``holds``, which is monotone, is true; NEVER if it is beyond the tables.
 
-    It is looked for at ``near`` first: to ask a rule of the model takes its time, and a higher maximum moves most
-    answers by one.
+    It is searched at ``near`` first: evaluating a rule of the model takes time, and a maximum that is higher by one
+    moves most answers by one.
     """
     if 0 < near < COUNTS and holds(times=near) and not holds(times=near - 1):
         return near
@@ -223,14 +226,16 @@ def _down(context: Context, names: Names) -> Any:
             since.setdefault(broker, (time, kind == Kind.BROKER_STOP))
         else:
             begin, saved = since.pop(broker, (time, False))
-            # A new master goes by positions that it took over a while ago.
+            # A new master uses positions that it took over a while ago.
             rows.append((begin, time, broker, saved and kind != Kind.ROLE_CHANGE))
     rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
     return np.array(sorted(rows), DOWN)
 
 
 class Scopes:
-    """Who consumes a message: a group, or one client of a broadcasting group; each has a history of its own with it."""
+    """Consumers of a message: a group, or one client of a broadcasting group; a message has a separate history with
+    each.
+    """
 
     def __init__(self, names: Names, settings: Settings, context: Context) -> None:
         self._names = names
@@ -244,9 +249,9 @@ class Scopes:
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
 
     def with_names(self, terms: Terms) -> Terms:
-        """The terms with all slots and actors that have names by now."""
+        """The settings with all slots and actors that have names so far."""
         names = self._names
-        size = len(names.flags)  # the last thing that a new slot gets
+        size = len(names.flags)  # the last value that a new slot gets
         if len(terms.slots) == size and len(terms.started) == len(names.actors):
             return terms
         down = {names.actors[code].name: int(code) for code in terms.down["broker"]}

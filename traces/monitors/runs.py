@@ -1,4 +1,4 @@
-"""Runs: what one process says again and again without a change, such as the same rebalance every 20 s, as one item."""
+"""Runs: statements that a process repeats without a change, such as the same rebalance every 20 s, as one item."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
 
 _PASS = Kind.REBALANCE
 ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
-"""Kinds with which a life, or a membership, begins or ends: what a client said before is over."""
+"""Kinds with which a life, or a membership, begins or ends: the client's earlier statements no longer hold."""
 
 
 @dataclass(slots=True)
@@ -24,14 +24,14 @@ class Run:
     """Equal events of one process about one group and topic, one after another.
 
     Attributes:
-        kind: what they are.
+        kind: their kind.
         actor: the process.
-        group: and ``topic``: what they are about; empty where they do not say.
-        members: what they carry, as the event has it: None is not known, an empty list is known to be empty. So are
+        group: and ``topic``: what they are about; empty if they do not say.
+        members: their content, as in the event: None is not known, an empty list is known to be empty. The same for
             ``queues``, ``assigned`` and ``subscriptions``.
-        result: and ``detail``: as the events say.
+        result: and ``detail``: as in the events.
         first: time of the first of them, ms; ``last``: of the last.
-        count: how many there are.
+        count: their number.
     """
 
     kind: Kind
@@ -51,7 +51,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A start or an end of a process, or of its membership in a group (empty: in all it has)."""
+    """A start or an end of a process, or of its membership in a group (empty: in all its groups)."""
 
     kind: Kind  # client_start, client_stop, client_crash or unregister
     actor: Actor  # the process
@@ -61,7 +61,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a context tells of groups.
+    """What a context says about groups.
 
     Attributes:
         runs: in the order of their first events.
@@ -82,13 +82,13 @@ def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_P
     """The runs and steps of the events of a context, which are sorted by time.
 
     Args:
-        events: of the context.
-        pause: how long passes of rebalance may be apart and still be one run, ms. Whoever makes none for longer may
+        events: events of the context.
+        pause: how far apart rebalance passes may be and still be one run, ms. A process that makes none for longer may
             have seen something else meanwhile.
     """
     runs: list[Run] = []
     steps: list[Step] = []
-    # By process, then by what the run is about: what a process said before it ended is over with it.
+    # By process, then by what the run is about: a process's statements end with it.
     open_runs: dict[tuple[Any, Any, Any], dict[tuple[Any, Any, Any], Run]] = {}
     for event in events:
         get = event.get

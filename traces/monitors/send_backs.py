@@ -1,4 +1,6 @@
-"""Send-backs: that only what failed is sent back, what becomes of it, and that it is stored again (SB-1 … SB-16)."""
+"""Send-backs: only failed messages are sent back, what becomes of them, and that they are stored again (SB-1 …
+SB-16).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _CONFIGURED = int64(CODE["maximum-as-configured"])
 _EVIDENCE = int64(Doubt.EVIDENCE)
 
 LEARNT = int64(60_000)
-"""ms. So long a client may go by the brokers that it knew: routes are polled every 30 s, and heartbeats sent (ST-3)."""
+"""ms. How long a client may use outdated brokers: routes are polled, and heartbeats sent, every 30 s (ST-3)."""
 
 
 @part
@@ -36,11 +38,11 @@ def send_back(
     named: int,
     seen: Any,
 ) -> None:
-    """A client sends a message back that it has at ``count``; ``result`` is the answer.
+    """A client sends back a message that it has at ``count``; ``result`` is the answer.
 
-    ``path`` is request 36, a fallback, or a request because the listener takes too long, or the application wants it,
-    which fails the message whatever its listener answers. ``asked`` is the level asked
-    for, ``named`` the maximum that the client names; each is ABSENT if it is not told.
+    ``path`` is request 36, a fallback, or a request because the listener takes too long, or on behalf of the
+    application, which fails the message whatever its listener answers. ``asked`` is the requested level, ``named`` the
+    maximum that the client names; each is ABSENT if it is not recorded.
     """
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
@@ -51,13 +53,13 @@ def send_back(
         _has_failed(known, chain, attempt, seen)
     judge(notes, _ONLY)
     stored, _ = counts_at(known, chain, seen.slot, seen.offset)
-    # A place that is none of its deliveries, while some copy has not come to a listener.
+    # A place that belongs to none of its deliveries, while some copy has not come to a listener.
     is_unseen = attempt.deliveries == 0 or (stored == ABSENT and copies_of(attempt) > attempt.reached)
     attempt.unseen += is_unseen
     if is_unseen or attempt.failures + attempt.expired == 0:
         _without_failure(known, terms, notes, chain, attempt, seen)
     if named != ABSENT:
-        # SB-2 names what is configured, or 16 for -1; what is written down may be either.
+        # SB-2 names what is configured, or 16 for -1; the recorded value may be either.
         named = terms.given[0].default if named == -1 else named
         known.chains[chain].maximum = max(known.chains[chain].maximum, named)
         _as_configured(known, terms, notes, chain, named, seen)
@@ -74,7 +76,7 @@ def send_back(
         sent.refused += 1
     known.chains[chain].fallbacks += path == Path.FALLBACK
     if path == Path.FALLBACK or seen.slot < 0:
-        sent.asked = SEVERAL  # SB-8: it is sent as any message is, to whichever broker
+        sent.asked = SEVERAL  # SB-8: it is sent like any message, to any broker
     else:
         sent.asked = with_broker(int64(sent.asked), int64(terms.slots[seen.slot].name))
     maximum = maximum_of(known, terms, chain)
@@ -88,7 +90,7 @@ def send_back(
         sent.may_die |= dies
         sent.may_live |= not dies
     else:
-        # PQ-9: for a listener that takes too long the client asks for a level of its own, and gives nothing up.
+        # PQ-9: for a listener that takes too long, the client requests a level of its own, and gives nothing up.
         dies = times >= last_count(terms, maximum) or (path != Path.EXPIRED and asked != ABSENT and asked < 0)
         sent.may_die |= dies
         sent.may_live |= not dies
@@ -105,7 +107,7 @@ def send_back(
 
 @part
 def _as_configured(known: Any, terms: Any, notes: Any, chain: int, named: int, seen: Any) -> None:
-    """SB-2: a request names what its group is configured with; the broker goes by what it names."""
+    """SB-2: a request names what its group is configured with; the broker uses the value that it names."""
     scope = known.chains[chain].scope
     if terms.stated[scope]:
         judge(notes, _CONFIGURED)
@@ -115,9 +117,9 @@ def _as_configured(known: Any, terms: Any, notes: Any, chain: int, named: int, s
 
 @part
 def _tells_of_a_failure(terms: Any, attempt: Any) -> Any:
-    """Whether that a message is sent back is the first that is heard of its failure.
+    """Whether this send-back is the first sign of the message's failure.
 
-    CC-10: of a call with several messages that went well the tail may be sent back. And where no results are recorded,
+    CC-10: of a call with several messages that succeeded, the tail may be sent back. And if no results are recorded,
     each delivery may have failed once.
     """
     if not terms.given[0].results:
@@ -127,7 +129,7 @@ def _tells_of_a_failure(terms: Any, attempt: Any) -> Any:
 
 @part
 def _has_failed(known: Any, chain: int, attempt: Any, seen: Any) -> None:
-    """Note the failure of an attempt that was sent back."""
+    """Record the failure of an attempt that was sent back."""
     failure(attempt, seen)
     attempt.failures += 1
     known.chains[chain].failures += 1
@@ -140,7 +142,7 @@ def _without_failure(known: Any, terms: Any, notes: Any, chain: int, attempt: An
     doubt = NOTHING
     since = seen.time
     if attempt.deliveries == 0:
-        # What was delivered before the trace began may be sent back in it.
+        # A message delivered before the trace began may be sent back in it.
         if known.chains[chain].unproved != 0 and attempt.stored == 0:
             doubt = _EVIDENCE
         since = terms.given[0].begin
@@ -161,7 +163,7 @@ def expire(known: Any, chain: int, count: int, seen: Any) -> None:
 
 @part
 def failure(attempt: Any, seen: Any) -> None:
-    """Note when an attempt failed."""
+    """Record when an attempt failed."""
     if attempt.failed == ABSENT:
         attempt.failed = seen.time
         attempt.failer = seen.actor
@@ -189,9 +191,9 @@ def _by_whom_it_was_asked(known: Any, terms: Any, notes: Any, attempt: Any, copy
 
 @part
 def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any) -> Any:
-    """At the end: whether there are as many copies as send-backs that were answered well; false if some are lost.
+    """At the end: whether there are as many copies as successful send-backs; false if some are lost.
 
-    ``seen`` stands for the end of the trace. What may still be under way is not judged.
+    ``seen`` stands for the end of the trace. Requests that may still be under way are not judged.
     """
     attempt = known.attempts[at]
     if attempt.sent == 0:
@@ -200,7 +202,7 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
     copies = copies_of(known.attempts[after]) if after >= 0 else int64(0)
     anew = find_attempt(known, chain, NOTHING)
     if anew >= 0:
-        copies += known.attempts[anew].stored  # SB-8: a fallback that begins to count anew
+        copies += known.attempts[anew].stored  # SB-8: a fallback that restarts the count
     dies = attempt.may_die != 0 and attempt.may_live == 0
     if attempt.slot >= 0 and terms.slots[attempt.slot].flags & ORDERLY != 0:
         copies += attempt.stored  # OR-8: an orderly client of 4.x sends the count that failed itself

@@ -1,4 +1,4 @@
-"""What passes of rebalance give a process: that brokers name it as a member, and that it takes what it is given."""
+"""What rebalance passes give a process: brokers must list it as a member, and it must take what it is given."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .group_missteps import GroupMissteps
 from .group_records import Event, Member, Pass, broker_of
 
 APART = 1_000
-"""Two threads of a process are recorded at most so much later than they acted, ms."""
+"""Two threads of a process are recorded at most this much later than they acted, ms."""
 
 PASSES = 3
-"""So often a queue is given that is not taken: a request may be lost, and the pass after that one may be another's."""
+"""How often a queue is given without being taken: a request may be lost, and the next pass may be another thread's."""
 
 
 class Shares:
-    """Judges one pass after another by those before it."""
+    """Judges each pass by those before it."""
 
     def __init__(self, context: Context, settings: Settings, brokers: BrokerSteps, missteps: GroupMissteps) -> None:
         self._settings, self._brokers, self._missteps = settings, brokers, missteps
         self._locks = bool(context.evidence & EVIDENCE_BIT[Kind.LOCK])
 
     def listed(self, member: Member, event: Event, topic: str, before: Pass | None) -> None:
-        """EN-1: whether no broker has a process among the members for longer than several heartbeats take."""
+        """EN-1: whether no broker lists a process as a member for longer than several heartbeats take."""
         time, members = event["time"], event.get("members")
         if not members or member.actor.name in members:
             member.unlisted.pop(topic, None)
@@ -48,7 +48,7 @@ class Shares:
         *,
         is_orderly: bool,
     ) -> None:
-        """The queues that a pass gives a process that does not have them, as far as it is known not to."""
+        """The queues that a pass gives to a process that is known not to have them."""
         for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
             del member.awaited[at]
         earlier = None if before is None else before.assigned
@@ -63,7 +63,7 @@ class Shares:
                 continue
             times = member.awaited.setdefault((topic, queue), [])
             times.append(event["time"])
-            # RB-35: an orderly queue whose listener still ran when it was dropped is in the way until it is idle.
+            # RB-35: an orderly queue whose listener still ran when it was dropped cannot be taken until it is idle.
             longest = self._settings.rounds + (self._settings.silent_death if is_orderly and had is not None else 0)
             if is_orderly and not self._locks:
                 continue

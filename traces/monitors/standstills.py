@@ -1,9 +1,9 @@
-"""Standstills: when a process did nothing at all, as one that is suspended, collects garbage, or whose machine hangs;
-and when brokers were down.
+"""Standstills: when a process did nothing at all, for example because it was suspended, collected garbage, or its
+machine hung; and when brokers were down.
 
-A client that stands still neither balances nor tells the brokers of itself, and does both at once when it goes on. A
-broker that stands still answers nobody, so that clients close their connections; when it goes on it takes them for
-gone until their next heartbeats, as one does that starts anew (RB-20, ST-6).
+A client that stands still neither balances nor sends heartbeats, and does both at once when it continues. A broker that
+stands still answers nobody, so that clients close their connections; when it continues, it counts them as gone until
+their next heartbeats, as after a restart (RB-20, ST-6).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..engine.context import actor_of
 from ..format.kinds import BROKER_RUNS, Kind
 
 SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
-"""Kinds that a client that lives tells again and again."""
+"""Kinds that a live client records again and again."""
 _SEVERAL = 3
 _TIMES_USUAL = 3
 _BROKER_PAUSE = 10_000
-"""ms. A broker writes its offsets every 5 s (``flushConsumerOffsetInterval``), or as often as it is seen to."""
+"""ms. A broker writes its offsets every 5 s (``flushConsumerOffsetInterval``), or at the interval that was observed."""
 
 _FOR_EVER = 1 << 62
 
@@ -34,8 +34,8 @@ class _Signs:
 
     Attributes:
         last: time of its latest sign, ms.
-        count: how many signs it gave; ``beats``: those among them that tell that it is recorded whole.
-        lasted: how long the times between its signs were together, those in which it stood still left out, ms.
+        count: number of its signs; ``beats``: number of those that show that it is completely recorded.
+        lasted: total time between its signs, without the times in which it stood still, ms.
     """
 
     last: int
@@ -45,15 +45,15 @@ class _Signs:
 
 
 class Standstills:
-    """Those of all processes of a trace.
+    """The standstills of all processes of a trace.
 
     Attributes:
-        of_brokers: of brokers, each from its last sign to the next one, ms.
-        away: these, and when brokers were down: from the end of one, where that was seen, to its next start.
+        of_brokers: those of brokers, each from its last sign to the next one, ms.
+        away: these, and when brokers were down: from the end of one, if that was seen, to its next start.
 
     Args:
-        events: of the context, by time.
-        pause: how long a client that runs may give no sign, ms.
+        events: events of the context, by time.
+        pause: how long a running client may give no sign, ms.
     """
 
     def __init__(self, events: Iterable[Mapping[str, Any]], *, pause: int) -> None:
@@ -83,19 +83,19 @@ class Standstills:
         self.away = [*self.of_brokers, *down]
 
     def of_client(self, actor: Actor) -> Spans:
-        """When a client stood still, each from its last sign to the next one, ms."""
+        """When a client stood still, each time from its last sign to the next one, ms."""
         return self._of_clients.get(actor, [])
 
 
 def within(spans: Iterable[tuple[int, int]], since: int, until: int) -> int:
-    """How much of a time spans cover that do not overlap, ms."""
+    """How much of a period is covered by spans that do not overlap, ms."""
     return sum(max(min(end, until) - max(begin, since), 0) for begin, end in spans)
 
 
 def _still_since(
     seen: dict[Actor, _Signs], event: Mapping[str, Any], time: int, pause: int, *, beats: bool
 ) -> int | None:
-    """A process gives a sign; since when it stood still, if it did."""
+    """A process gives a sign; returns since when it stood still, if it did."""
     signs = seen.setdefault(actor_of(event), _Signs(time))
     since, passed, usual = signs.last, time - signs.last, signs.lasted // max(signs.count - 1, 1)
     is_still = signs.beats >= _SEVERAL and passed > max(pause, _TIMES_USUAL * usual)

@@ -1,8 +1,8 @@
 """Subscriptions: what the members of a group consume, and whether it is the same (A2, A3, A7).
 
-The broker keeps one table for a group, and the last heartbeat wins (ST-5); shares are divided among all members,
-whether they consume the topic or not (EN-2). So a difference that lasts leaves queues without a reader, or messages
-filtered by the expression of somebody else.
+The broker keeps one table for a group, and the last heartbeat wins (ST-5); queues are divided among all members,
+whether or not they consume the topic (EN-2). A lasting difference therefore leaves queues without a reader, or messages
+filtered by another member's expression.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVERYTHING = "*"
 
 
 class Unequal(enum.IntFlag):
-    """In what members differ; the value of a finding."""
+    """How members differ; the value of a finding."""
 
     TOPIC = 1  # one consumes it, the other does not
     EXPRESSION = 2  # both consume it, with different expressions
@@ -38,16 +38,16 @@ class Unequal(enum.IntFlag):
 
 @dataclass(frozen=True, kw_only=True)
 class Subscribed:
-    """What one member said of one topic for a while.
+    """What one member said about one topic for a while.
 
     Attributes:
         actor: the member.
         topic: the topic.
         expression: as it was written; empty means all.
-        version: ``subVersion``, ms; None where it was not told.
+        version: ``subVersion``, ms; None if it was not recorded.
         since: time of the first heartbeat that said so, ms.
         until: when it said something else or was gone; None if that was never seen.
-        differs: whether some other member said something else of the topic meanwhile, or did not consume it.
+        differs: whether some other member said something else about the topic meanwhile, or did not consume it.
     """
 
     actor: Actor
@@ -71,16 +71,16 @@ def parse_subscription(text: str) -> tuple[str, str, int | None]:
 def asked_for(expression: str) -> str:
     """An expression in a form that is equal for equal filters (EN-9: ``FilterAPI#buildSubscriptionData``).
 
-    The order of tags, blanks around them and repetitions do not matter. SQL expressions are compared as written.
+    The order of tags, surrounding blanks and repetitions do not matter. SQL expressions are compared as written.
     """
     tags = sorted({tag.strip() for tag in expression.split("||")} - {""})
     return "||".join(tags) if tags else EVERYTHING
 
 
 def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Settings, notebook: Notebook) -> None:
-    """Note every time at which two members of a group said different things for longer than two rounds.
+    """Report every time at which two members of a group said different things for longer than two rounds.
 
-    A finding has the topic in its slot if they differ about one topic only.
+    A finding has the topic in its slot if they differ about only one topic.
     """
     for group in memberships.groups():
         notebook.judge(CLAIM, sum(run.count for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None))
@@ -129,7 +129,7 @@ def subscription_table(context: Context, group: str, *, settings: Settings | Non
                 version=version,
                 since=beat.since,
                 until=beat.possibly,
-                # What one member says follows each other, so whoever overlaps and says something else is another one.
+                # One member's statements follow each other, so an overlapping different statement is by another member.
                 differs=every.during(beat) > same[topic, asked_for(expression)].during(beat),
             )
             before = earlier[-1] if earlier else None
@@ -143,7 +143,7 @@ def subscription_table(context: Context, group: str, *, settings: Settings | Non
 
 
 class _Spells:
-    """How many statements were made at overlapping times."""
+    """Number of statements made at overlapping times."""
 
     def __init__(self, said: Sequence[Statement]) -> None:
         self._since = sorted(each.since for each in said)
@@ -157,11 +157,11 @@ _Consumed = Mapping[str, tuple[str, int | None]]
 """Topic → expression and version."""
 
 _Filters = tuple[tuple[str, str], ...]
-"""Topics with what is asked for of them, sorted."""
+"""Topics with their filters, sorted."""
 
 
 def _beats(told: Told, group: str, memberships: Memberships) -> list[Statement]:
-    """What each member says it consumes, with heartbeats that do not tell left out."""
+    """What each member says that it consumes; heartbeats without subscriptions are left out."""
     runs = [run for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None]
     return statements(group, [(run.first, run.actor, tuple(run.subscriptions or ())) for run in runs], memberships)
 
@@ -173,5 +173,5 @@ def _consumed(beat: Statement) -> _Consumed:
 
 
 def _filters(beat: Statement) -> _Filters:
-    """What is asked for of each topic."""
+    """The filter of each topic."""
     return tuple(sorted((topic, asked_for(expression)) for topic, (expression, _) in _consumed(beat).items()))

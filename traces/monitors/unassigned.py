@@ -1,4 +1,4 @@
-"""Queues with messages that members know of, and that none of them ever gives itself (RB-1, RB-21)."""
+"""Queues with messages that members know, and that none of them ever gives itself (RB-1, RB-21)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .runs import Run, Told
 CLAIM = "every-queue-gets-an-owner"
 
 DIVIDING = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
-"""Strategies that give each queue to somebody; the others may leave queues to nobody as they are configured."""
+"""Strategies that give each queue to some member; the others may leave queues out, depending on their settings."""
 
 
 def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, notebook: Notebook) -> None:
-    """Note every queue in which messages waited for long, that members saw, and that no pass of any of them took.
+    """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
 
     A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
     """

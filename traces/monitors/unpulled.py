@@ -1,4 +1,4 @@
-"""Queues that an owner had and never pulled: whether messages waited in them, which is known in the end."""
+"""Queues that an owner had and never pulled: whether messages waited in them is known only at the end."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOVES = CODE["every-queue-moves"]
 
 
 def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored], settings: Settings) -> Outcome:
-    """The outcome with unpulled queues as violations of ``every-queue-moves`` where messages waited in them for long.
+    """The outcome, with unpulled queues as violations of ``every-queue-moves`` if messages waited in them for long.
 
-    The others are left out. What waits at the end is counted as waiting.
+    The others are left out. What waits at the end counts as waiting.
     """
     unpulled = np.flatnonzero(outcome.rows["note"] == Note.UNPULLED)
     if not len(unpulled):

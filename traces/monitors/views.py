@@ -1,7 +1,7 @@
 """Views: who is in the group and which queues the topic has, as each member saw it in its latest pass (A5, A12).
 
-Views differ for a moment whenever something changes, because each client looks for itself (RB-4); they may not
-differ for longer than two rounds, about queues not for longer than that after the next poll of routes.
+Views differ for a moment whenever something changes, because each client looks for itself (RB-4). They must not differ
+for longer than two rounds; for queues, two rounds after the next poll of routes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLAIM = "views-agree"
 
 
 class Differ(enum.IntFlag):
-    """In what views differ; the value of a finding."""
+    """How views differ; the value of a finding."""
 
     MEMBERS = 1
     QUEUES = 2
@@ -33,13 +33,13 @@ class Differ(enum.IntFlag):
 
 @dataclass(frozen=True)
 class View:
-    """What one pass of rebalance goes by. The order in which a client got its lists does not matter (RB-6)."""
+    """What one rebalance pass uses. The order in which a client got its lists does not matter (RB-6)."""
 
     members: tuple[str, ...]
     queues: tuple[str, ...]
 
     def differs(self, other: View) -> Differ:
-        """In what this view is not like another one."""
+        """How this view differs from another one."""
         members = Differ.MEMBERS if self.members != other.members else Differ(0)
         return members | (Differ.QUEUES if self.queues != other.queues else Differ(0))
 
@@ -49,7 +49,7 @@ class View:
 
 
 def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
-    """The view of a run of passes; None where it was not recorded. Broadcasting passes ask for no members (RB-7)."""
+    """The view of a run of passes; None if it was not recorded. Broadcasting passes do not ask for members (RB-7)."""
     if run.queues is None or (run.members is None and not broadcasting):
         return None
     members = () if broadcasting else tuple(sorted(run.members or (), key=java_order))
@@ -66,12 +66,12 @@ def judge_views(
     settings: Settings,
     notebook: Notebook,
 ) -> None:
-    """Note every time at which views of one topic differed for longer than two rounds.
+    """Report every time at which views of one topic differed for longer than two rounds.
 
-    Where it was not recorded whether brokers ran (``has_brokers``), one that was back may not have known all members.
+    If it was not recorded whether brokers ran (``has_brokers``), one that was back may not have known all members.
 
-    What one member saw differently of several topics at overlapping times is one finding; it has the topic in its slot
-    if there is just one.
+    If one member saw several topics differently at overlapping times, this is one finding; it has the topic in its slot
+    if there is only one.
     """
     for group in memberships.groups():
         known = names.of_groups.get(group)
@@ -110,7 +110,7 @@ def judge_views(
 def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Settings) -> bool:
     """EN-11: whether views of queues differed for longer than it takes until each member has polled the new route.
 
-    Where the queues changed again meanwhile, that may take as long once more.
+    If the queues changed again meanwhile, this may take as long once more.
     """
     first: dict[tuple[str, ...], int] = {}
     for run, view in seen:
@@ -122,10 +122,10 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
 def _may_be_due_to_others(
     difference: Difference, what: Differ, told: Told, has_brokers: bool, settings: Settings
 ) -> bool:
-    """Whether brokers that nobody recorded (RB-20), or the name server, may have told members otherwise for so long.
+    """Whether unrecorded brokers (RB-20), or the name server, may have given members other answers for so long.
 
-    EN-2: nobody records a poll that fails, nor one that brings nothing new. If the name server answered somebody
-    meanwhile, all others had time to ask it as well.
+    EN-2: nobody records a poll that fails, nor one that brings nothing new. If the name server answered one member
+    meanwhile, all others had time to poll it as well.
     """
     if what is Differ.MEMBERS:
         return not has_brokers and difference.until - difference.since <= settings.heartbeat + settings.rounds
@@ -151,15 +151,15 @@ def _said(
     settings: Settings,
     still: Standstills,
 ) -> list[Statement]:
-    """What each member saw, and until when it went by that."""
+    """What each member saw, and until when it used that."""
     runs = {(run.actor, run.first): run for run, _ in seen}
     by_actor: dict[Actor, list[Run]] = {}
     for run in passes:
         by_actor.setdefault(run.actor, []).append(run)
     said = []
     for each in statements(group, [(run.first, run.actor, view) for run, view in seen], memberships):
-        # A client that balances other topics but not this one says nothing of it any more; that is another claim. Nor
-        # does one that stands still go by what it saw.
+        # A client that balances other topics but not this one no longer says anything about it; that is another claim.
+        # A client that stands still does not use what it saw either.
         limit = runs[each.actor, each.since].last + settings.rounds
         is_still = any(begin < limit < end for begin, end in still.of_client(each.actor))
         if is_still or any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):
@@ -169,7 +169,7 @@ def _said(
 
 
 def _sure(difference: Difference, seen: list[tuple[Run, View]], has_all: bool, strategy: str) -> Difference:
-    """The difference, with a doubt if one of the two may have seen what the other saw without that being recorded."""
+    """The difference, with a doubt if one of the two may have seen, unrecorded, what the other saw."""
     if has_all:
         return difference
     last: dict[Actor, Run] = {run.actor: run for run, _ in seen if run.first < difference.until}

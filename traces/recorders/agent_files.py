@@ -1,4 +1,4 @@
-"""Files of the agents: how they are told from other traces, and which side wrote them."""
+"""Files of the agents: how they are distinguished from other traces, and which side wrote them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from ..io.json_text import read_json
 
 NAME = re.compile(r"(?P<copy>.*?)(?P<side>client|broker)-(?P<pid>\d+)-.+\.jsonl(\.gz|\.zst)?")
-"""Names of the files of the agents; whoever collects them may put something before."""
+"""Names of the files of the agents; a prefix may have been added when they were collected."""
 
 _SOURCE = re.compile(r"rocketproof agent \d+, (?P<side>client|broker)\b[^;]*")
-"""What the headers of the agents say; of a joined trace it is several of them."""
+"""The source in the headers of the agents; a joined trace has several of them."""
 
 
 def side_of(file: str, source: str) -> str:
-    """Who wrote a file, ``client`` or ``broker``, by its name or else its header; empty if neither tells."""
+    """Who wrote a file, ``client`` or ``broker``, by its name or else its header; empty if neither shows it."""
     found = NAME.fullmatch(Path(file).name) or _SOURCE.fullmatch(source)
     return found["side"] if found else ""
 
 
 def is_recording(file: str, head: bytes) -> bool:
-    """Whether a JSONL file that begins like this is as an agent wrote it, and not joined yet."""
+    """Whether a JSONL file with this beginning was written by an agent, and not joined yet."""
     first, second = (_object(line) for line in (*head.split(b"\n", 2), b"", b"")[:2])
     source = first.get("source", "")
     by_name = NAME.fullmatch(Path(file).name) is not None

@@ -1,7 +1,7 @@
-"""Beginnings: what is known of a recording that begins when its client or broker was running already.
+"""Beginnings: what is known about a recording that begins when its client or broker was already running.
 
-An agent that was attached to a running process has not recorded what that process did before. A whole recording begins
-with the start of its client or broker; before that there are at most files of offsets that are loaded.
+An agent that was attached to a running process has not recorded what that process did before. A complete recording
+begins with the start of its client or broker; before that, only files of offsets may be loaded.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _FIRST = (Kind.CLIENT_START, Kind.BROKER_START, Kind.FILE_LOAD)
 
 
 def beginnings(recordings: Sequence[Recording], processes: Processes) -> list[Event]:
-    """Gaps from the first event of any recording to the first one of a client or broker that was running already.
+    """Gaps from the first event of any recording to the first one of a client or broker that was already running.
 
     Args:
         recordings: all of them.
-        processes: of the clients.
+        processes: the processes of the clients.
     """
     begin = min(int(recording.stamps.min()) for recording in recordings) // 1000
     found: list[Event] = []

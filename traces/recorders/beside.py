@@ -1,10 +1,10 @@
-"""Beside another: what a recording tells of a process that another one, which knows more, has recorded, too.
+"""Beside another: events in one recording about a process that a better recording covers, too.
 
-A log, a message trace or a joined file tells a second time what the file of an agent has, often in whole seconds and
-without the place of a message. One happening would be two, and a dead letter that was written once a duplicate. So of
-such a process, in the time of its agent's recording, the agent's file counts, for all kinds that it records. So does
-the file of a hook, or a joined one, before what is imported, and of that what has all calls of listeners before a log,
-which has those that fail.
+A log, a message trace or a joined file repeats what the file of an agent contains, often in whole seconds and without
+the place of a message. One event would count as two, and a dead letter that was written once as a duplicate. For such a
+process, in the time of its agent's recording, only the agent's file counts, for all kinds that it records. In the same
+way, the file of a hook, or a joined one, takes precedence over imported files, and among these, one with all listener
+calls over a log, which has only the failed ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..format.kinds import CALLS, OF_BROKERS, Kind
 from ..io.source import Source
 
 if TYPE_CHECKING:
-    from .recording import Recording  # which needs what reads traces, as this is part of
+    from .recording import Recording  # which needs modules that read traces, of which this is a part
 
 TOLD = "events of processes that other files, which know more, tell of at that time"
 
@@ -41,7 +41,7 @@ _ANY = ""
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """When something was recorded, ms, both included, and the mask of what was."""
+    """When something was recorded, ms, both included, and the mask of its kinds."""
 
     since: int
     until: int
@@ -50,18 +50,19 @@ class Span:
 
 @dataclass(frozen=True)
 class ByOthers:
-    """Of which processes other recordings have what, and when.
+    """Which processes other recordings cover, with which kinds, and when.
 
     Attributes:
-        spans: of each client, each group all of whose members were recorded, each broker, and any of these brokers; of
-            each client in a group, where no agent recorded it.
+        spans: for each client, each group all of whose members were recorded, each broker, and any of these brokers;
+            for
+            each client in a group, if no agent recorded it.
     """
 
     spans: Mapping[tuple[str, str], Sequence[Span]] = field(default_factory=dict)
 
     @classmethod
     def of_agents(cls, files: Sequence[tuple[Stated, Recording]], unrecorded: Iterable[str]) -> ByOthers:
-        """What files of agents tell; ``unrecorded`` are groups with members that none of them is about."""
+        """What files of agents cover; ``unrecorded`` are groups with members that none of them covers."""
         spans: dict[tuple[str, str], list[Span]] = {}
         known = {group for _, one in files for group in _listed(one)} - set(unrecorded)
         for stated, recording in files:
@@ -90,7 +91,9 @@ class ByOthers:
 
     @classmethod
     def of_members(cls, source: Source) -> ByOthers:
-        """What a file tells all of, as its header says, of each client in a group, from its first event to its last."""
+        """What a file covers completely according to its header, for each client in a group, from its first event to
+        its last.
+        """
         kinds = evidence_mask(source.stated.header.evidence - OF_BROKERS - {Kind.GAP})
         spans: dict[tuple[str, str], list[Span]] = {}
         for batch in source.batches(_OF_MEMBERS, rows=_ROWS) if kinds else ():
@@ -101,21 +104,21 @@ class ByOthers:
         return cls(spans)
 
     def and_of(self, other: ByOthers) -> ByOthers:
-        """What these tell, and others."""
+        """These and other recordings together."""
         keys = dict.fromkeys((*self.spans, *other.spans))
         return ByOthers({key: (*self.spans.get(key, ()), *other.spans.get(key, ())) for key in keys})
 
     def has_joined(self, source: Source) -> bool:
-        """Whether a source is what was joined of these files before: all its clients are theirs."""
+        """Whether a source is the result of an earlier joining of these files: all its clients are theirs."""
         clients = [actor.name for actor in source.clocks.clocks if actor.incarnation >= 0] if source.clocks else []
         return bool(clients) and all((_CLIENT, client) in self.spans for client in clients)
 
     def tells(self, batch: pa.RecordBatch, *, joined: bool = False) -> Any:
-        """For each event whether others tell it, too.
+        """For each event, whether others report it, too.
 
         Args:
             batch: with the columns time, kind, client, group and broker.
-            joined: or joining these files tells it: a death or a gap of one of these processes.
+            joined: also events that joining these files adds: a death or a gap of one of these processes.
         """
         time = Column.of(batch.column("time")).filled(0, np.int64)
         words = [batch.column(name).cast(pa.string()).to_pylist() for name in _ASKED[1:]]
@@ -133,7 +136,7 @@ class ByOthers:
         return ((_CLIENT, client) if client else (_BROKER, broker or _ANY)) in self.spans
 
     def _spans_of(self, kind: str | None, client: str | None, group: str | None, broker: str | None) -> list[Span]:
-        """When others tell of such events."""
+        """When others report such events."""
         if kind not in _KINDS:
             return []
         who = [(_CLIENT, client or _ANY), (_GROUP, group or _ANY), (_BROKER, broker or _ANY)]
@@ -142,7 +145,7 @@ class ByOthers:
 
 
 def others_of(sources: Sequence[Source], imported: Collection[Source]) -> list[ByOthers]:
-    """For each source that no agent wrote what others tell, too, that know more."""
+    """For each source that no agent wrote, the better sources that report the same events."""
     told = {}
     for source in sources:
         says_all = source not in imported or source.stated.header.evidence & CALLS
@@ -159,12 +162,12 @@ def others_of(sources: Sequence[Source], imported: Collection[Source]) -> list[B
 
 
 class Beside:
-    """A source without what others tell, too; see :class:`~..io.source.Source`.
+    """A source without the events that others report, too; see :class:`~..io.source.Source`.
 
     Attributes:
         source: all of it.
-        others: what they tell.
-        skipped: as of the source, and how many events others tell, too; complete after one reading.
+        others: what the others report.
+        skipped: as for the source, and the number of events that others report, too; complete after one reading.
     """
 
     def __init__(self, source: Source, others: ByOthers) -> None:
@@ -176,7 +179,7 @@ class Beside:
 
     @property
     def counted(self) -> bool:
-        """As of the source, which knows it after a reading."""
+        """As for the source, which knows it after a reading."""
         return self.source.counted
 
     @counted.setter
@@ -184,7 +187,7 @@ class Beside:
         self.source.counted = counted
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
-        """As those of the source."""
+        """As for the source."""
         told = 0
         read = (*columns, *(name for name in _ASKED if name not in columns))
         for batch in self.source.batches(read, rows=rows):
@@ -194,14 +197,14 @@ class Beside:
         self.skipped = self.source.skipped + Counter({TOLD: told})
 
     def adds_nothing(self) -> bool:
-        """Whether others tell all of it, and it has some; reads it once."""
+        """Whether others report all of it, and it has events; reads it once."""
         if self.others.has_joined(self.source):
             return True
         told = [self.others.tells(one, joined=True).all() for one in self.source.batches(_ASKED, rows=_ROWS)]
         return bool(told) and all(told)
 
     def places(self, events: Sequence[int]) -> list[int]:
-        """Where events stand in the source, of their places among those that are left, from 0 and ascending."""
+        """Positions of events in the source, given their positions among those that are left, from 0 and ascending."""
         kept = [~self.others.tells(batch) for batch in self.source.batches(_ASKED, rows=_ROWS)]
         return [int(place) for place in np.flatnonzero(np.concatenate(kept))[list(events)]]
 
@@ -211,7 +214,7 @@ _JOINED = frozenset(map(str, (Kind.GAP, Kind.CLIENT_CRASH, Kind.BROKER_CRASH)))
 
 
 def _listed(recording: Recording) -> list[str]:
-    """The groups whose members are listed."""
+    """The groups with lists of members."""
     groups = recording.table.column("group").take(pa.array(recording.rows((Kind.MEMBERS, Kind.REBALANCE))))
     return [group for group in pc.unique(groups).to_pylist() if group]
 
@@ -221,5 +224,5 @@ def _member(client: str | None, group: str | None) -> str:
 
 
 def _process(client: str) -> str:
-    """A client id without what newer clients put behind the number of their process."""
+    """A client id without the suffix that newer clients add after their process id."""
     return client.partition("#")[0]

@@ -1,6 +1,7 @@
-"""When brokers were recorded: in the spans of their processes, but for the gaps that these have or that joining finds.
+"""When brokers were recorded: in the spans of their processes, except the gaps that these have or that joining
+finds.
 
-Between two spans without a gap a broker did not run, and after the last one neither, if that tells its end.
+Between two spans without a gap the broker did not run, nor did it after the last one, if this ends with its stop.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def spans_of(recordings: Iterable[Recording]) -> Mapping[str, Sequence[tuple[int
 
 
 class BrokersRecorded:
-    """Tells whether what a broker did at a time was recorded.
+    """Whether actions of a broker at a time were recorded.
 
     Args:
         recordings: all of them.
@@ -56,7 +57,7 @@ class BrokersRecorded:
         return bool(self._spans)
 
     def at(self, broker: str, stamp: int) -> bool:
-        """Whether it was at a time, µs."""
+        """Whether a broker was recorded at a time, µs."""
         spans = self._spans.get(broker)
         if not spans or stamp < spans[0][0]:
             return False

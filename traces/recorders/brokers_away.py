@@ -1,7 +1,7 @@
 """Brokers that answered clients while nobody recorded them: what they did then is not known.
 
-Where some brokers were recorded, clients tell of others, and of processes of them that came before, between or after
-those that were. Where no broker was recorded at all, the evidence of the files says so.
+If some brokers were recorded, clients may report answers of others, and of their processes before, between or after the
+recorded ones. If no broker was recorded at all, the evidence of the files says so.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from .broker_spans import spans_of
 from .recording import Event, Recording, gap
 
 SLACK = 5_000
-"""Answers come so long after its last event, or before its first one, from a broker that was not recorded, ms: less
-may be the way of an answer, and clocks."""
+"""Answers must come this long after the last event of a broker, or before its first one, to show that it was not
+recorded, ms: less may be the transmission of an answer, and clocks.
+"""
 
 
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
-    """Gaps for the times at which a broker was not recorded, and answered pulls.
+    """Gaps for the times at which a broker was not recorded, but answered pulls.
 
-    While its master is away a slave answers, and clients send it their offsets (OF-4): then nothing is missing.
+    While its master is away, a slave answers, and clients send it their offsets (OF-4): then nothing is missing.
 
     Args:
-        recordings: all of them, their stamps by clocks that agree.
+        recordings: all of them, their time stamps by clocks that agree.
     """
     spans = spans_of(recordings)
     if not spans:
@@ -47,7 +48,7 @@ def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
 
 
 def _taken_by_slaves(recordings: Sequence[Recording]) -> defaultdict[str, np.ndarray]:
-    """When slaves of each broker took offsets of clients, µs."""
+    """When slaves of each broker received offsets of clients, µs."""
     times: defaultdict[str, list[int]] = defaultdict(list)
     for one in (one for one in recordings if one.as_slave.any()):
         rows = one.rows((Kind.COMMIT,))
@@ -56,7 +57,7 @@ def _taken_by_slaves(recordings: Sequence[Recording]) -> defaultdict[str, np.nda
 
 
 def _answers(recordings: Sequence[Recording]) -> dict[str, np.ndarray]:
-    """When each broker answered pulls, µs; what stands for a static topic is no broker."""
+    """When each broker answered pulls, µs; the placeholder of a static topic is no broker."""
     times: defaultdict[str, list[np.ndarray]] = defaultdict(list)
     results = pa.array(map(str, ANSWERS), pa.string())
     for one in recordings:

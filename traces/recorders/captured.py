@@ -1,4 +1,4 @@
-"""Files of the agents as one source of events: read, joined, and kept in a temporary file while they are used."""
+"""Files of the agents as one source of events: read, joined, and stored in a temporary file while they are used."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class CapturedTrace(ParquetTrace):
 
     Attributes:
         files: names of the recordings.
-        skipped: what joining left out, or could not tell, in words, and how often.
-        unrecorded: members of recorded groups that no file is about, by group.
-        clocks: of the recorders, by which times are corrected already.
-        told: of which processes they tell what.
+        skipped: what joining left out, or could not recognise, in words, and how often.
+        unrecorded: members of recorded groups that no file covers, by group.
+        clocks: clocks of the recorders, by which times are already corrected.
+        told: which processes they cover, and with what.
     """
 
     def __init__(self, paths: Sequence[Path], problems: Problems, *, deaths: Sequence[Death] = ()) -> None:
@@ -47,7 +47,7 @@ class CapturedTrace(ParquetTrace):
 
         Args:
             paths: files of the agents.
-            problems: told what is wrong in them.
+            problems: receives their problems.
             deaths: processes that were killed.
 
         Raises:
@@ -82,7 +82,9 @@ class CapturedTrace(ParquetTrace):
         self.clocks = joined.clocks
 
     def recorded_at(self, event: int) -> tuple[Path, int] | None:
-        """The file of an event and its place among the events there, from 0; None of what joining added."""
+        """The file of an event and its position among the events there, from 0; None for an event that joining
+        added.
+        """
         owner = int(self._owner[event])
         return None if owner < 0 else (Path(self._recordings[owner].file), int(self._row[event]))
 
@@ -90,7 +92,7 @@ class CapturedTrace(ParquetTrace):
 def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated, Recording]:
     """The header and the events of a file.
 
-    A last line without its end is no problem: its process was killed, or writes on.
+    A last line without its end is no problem: its process was killed, or is still writing.
     """
     own = Problems()
     source = JsonLines(path, own)
@@ -113,11 +115,12 @@ def _whole_lines(path: Path) -> int:
 
 
 def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) -> Stated:
-    """One header: what any of the agents would have recorded, and deaths, which joining tells, or a gap instead.
+    """One header: the kinds that any of the agents would have recorded, and deaths, which joining adds, or a gap
+    instead.
 
-    That a broker died its recordings tell, where there are any: it begins anew and has not stopped, or there is a gap
-    from its end on. The release is that of the clients, if they have one: brokers may be older or newer, and the rules
-    that differ are those of clients.
+    The death of a broker is known from its recordings, if there are any: it restarts without having stopped, or there
+    is a gap from its end on. The release is that of the clients, if they have one: brokers may be older or newer, and
+    the rules that differ are those of clients.
     """
     files = [_with_broker_strategy(*one) for one in recorded]
     header = merge(files, problems)
@@ -143,7 +146,9 @@ def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) ->
 
 
 def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
-    """What a file says, and that brokers divide the queues of its group where its clients take some and divide none."""
+    """What a file states; and that brokers divide the queues of its group, if its clients take queues without dividing
+    any.
+    """
     groups = {group for _, group in recording.clients}
     divides = Kind.REBALANCE not in stated.header.evidence or len(recording.rows((Kind.REBALANCE,)))
     takes = all(len(recording.rows((kind,))) for kind in (Kind.CLIENT_START, Kind.ASSIGN))
@@ -156,14 +161,16 @@ def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
 
 
 def _is_log_unseen(recordings: Sequence[Recording]) -> bool:
-    """Whether brokers recorded no message at all, and clients got some: DLedger's log takes them on another way."""
+    """Whether brokers recorded no message at all, although clients got some: DLedger's log stores them in another
+    way.
+    """
     if any(len(one.rows(STORES)) for one in recordings):
         return False
     return any(one.of_broker for one in recordings) and any(len(one.rows((Kind.DELIVER,))) for one in recordings)
 
 
 def _lacking(recorded: Sequence[tuple[Stated, Recording]]) -> dict[tuple[str, str], frozenset[Kind]]:
-    """What a client, or one of its processes, does not record of a group, and others do."""
+    """What a client, or one of its processes, does not record for a group, while others do."""
     said: dict[tuple[str, str], frozenset[Kind]] = {}
     for stated, recording in recorded:
         for one in recording.clients if stated.header.evidence else ():

@@ -1,7 +1,7 @@
-"""What two sides have recorded is kept once: commits, which a client sends and a broker applies, and resets.
+"""Events that two sides have recorded are kept once: commits, which a client sends and a broker applies, and resets.
 
-What counts is when the broker did it. Who sent a commit, from which process and on which way, the client knows. Of a
-reset every client is told, and what it was told is of use only where its broker was not recorded.
+The time of a commit is when the broker applied it; who sent it, from which process and on which path, the client knows.
+Every client is informed of a reset, but its record is used only if its broker was not recorded.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ from .processes import Processes
 from .recording import Event, Recording
 
 LATE = 1_000
-"""A client may stamp its sending so long after the broker has stamped the arrival: it notes what it has done, and may
-have stood still in between, ms."""
+"""A client may stamp its sending this long after the broker has stamped the arrival: it records what it has done, and
+may have stood still in between, ms.
+"""
 
 NEVER_APPLIED = "commits that clients sent and no broker applied"
 BROKER_NOT_RECORDED = "commits of clients to brokers that were not recorded then, kept as sent"
 
 TOLD_AGAIN = "resets that clients were told of, and that are there already"
 ONE_RESET = 10_000
-"""Clients are told of a reset one after the other; what they are told within this is one reset, ms."""
+"""Clients are informed of a reset one after the other; their records within this time belong to one reset, ms."""
 
 NOT_ASKED = frozenset({str(Path.FILE), str(Path.RESET), str(Path.REPLICA)})
-"""Ways on which a broker stores an offset that no client has sent."""
+"""Paths on which a broker stores an offset that no client has sent."""
 
 _Key = tuple[str, str, str, int, int, bool]
 
 
 @dataclass(slots=True)
 class _Half:
-    """One side's record of a commit: where it stands among all events, when it was, µs, and whose it is.
+    """One side's record of a commit: its position among all events, its time, µs, and its client.
 
     A broker does not know the client whose connection it has given up, and nobody sends what a broker stores for a
-    group that takes messages by pop (PopBufferMergeService): then ``client`` is empty.
+    group that takes messages by pop (PopBufferMergeService): ``client`` is then empty.
     """
 
     at: int
@@ -49,7 +50,7 @@ class _Half:
     recording: Recording | None = None
 
     def says(self, processes: Processes) -> Event:
-        """What a client says of a commit, and its broker does not know."""
+        """What a client states about a commit, and its broker does not know."""
         assert self.recording is not None
         number = {"incarnation": processes.number(self.recording, self.client)} if self.client else {}
         return {name: self.event[name] for name in ("client", "path", "epoch") if name in self.event} | number
@@ -57,12 +58,12 @@ class _Half:
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """What is to be done with commits and resets so that each is there once.
+    """How to keep each commit and reset only once.
 
     Attributes:
-        dropped: places of those that go.
-        told: what others learn from them, fields by place.
-        counts: how many went, or stay without an answer, in words.
+        dropped: positions of those that are removed.
+        told: fields that others get from them, by position.
+        counts: how many are removed, or stay without an answer, in words.
     """
 
     dropped: Sequence[int]
@@ -75,13 +76,13 @@ def confirmed(
 ) -> Confirmed:
     """Which commits and resets were recorded by two sides.
 
-    A commit that no broker applied goes, unless its broker was not recorded then. A commit that no client is known to
-    have sent stays.
+    A commit that no broker applied is removed, unless its broker was not recorded then. A commit that no client is
+    known to have sent stays.
 
     Args:
-        events: commits and resets of all recordings by stamp: place, stamp, recording, event.
-        processes: of the clients.
-        recorded: when each broker was.
+        events: commits and resets of all recordings by time stamp: position, time stamp, recording, event.
+        processes: the processes of the clients.
+        recorded: when each broker was recorded.
     """
     counts: Counter[str] = Counter()
     resets: dict[_Key, int] = {}
@@ -122,7 +123,8 @@ def confirmed(
                 if "incarnation" not in event:
                     told[place] = {"incarnation": processes.latest(half.client, stamp)}
                 applied[key].append(half)
-    # Only of what is left: a broker may store the same for a group by itself, just before or after a client sends it.
+    # Only among those that are left: a broker may store the same for a group by itself, just before or after a client
+    # sends it.
     for key, halves in nobodys.items():
         for half in halves:
             other = _sent_for(sent.get(key, []), half.stamp)
@@ -139,7 +141,7 @@ def confirmed(
 
 
 def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:
-    """The latest record of a client, which is taken out; None if there is none."""
+    """The latest record of a client, which is removed; None if there is none."""
     for place in range(len(halves) - 1, -1, -1):
         half = halves[place]
         if half.stamp >= since and half.client == client:
@@ -148,7 +150,9 @@ def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:
 
 
 def _sent_for(halves: list[_Half], stamp: int) -> _Half | None:
-    """What a broker that does not know the client may have applied then, taken out: the latest before, or the next."""
+    """The record that a broker which does not know the client may have applied, which is removed: the latest before, or
+    the next.
+    """
     before = bisect_right(halves, stamp, key=attrgetter("stamp"))
     if before:
         return halves.pop(before - 1)

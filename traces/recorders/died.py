@@ -1,4 +1,4 @@
-"""Deaths that the user tells of: processes that were killed while nobody recorded it, by client id and time."""
+"""Deaths that the user reports: processes that were killed while nobody recorded it, by client id and time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def _seen(sources: Sequence[Source], clients: Sequence[str]) -> pa.Table:
 
 
 def _events(death: Death, seen: pa.Table) -> Iterator[Event]:
-    """The end of a process in each of its groups, and before it what its recorder may not have written any more."""
+    """The end of a process in each of its groups, preceded by a gap for what its recorder may not have written any
+    more.
+    """
     known = [one for one in seen.to_pylist() if one["client"] == death.client]
     before = [one for one in known if one["time_min"] <= death.time]
     if not before:

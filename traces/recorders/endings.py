@@ -1,8 +1,8 @@
-"""Endings: what is known of a recording that ends before the others do, without an orderly stop.
+"""Endings: what is known about a recording that ends before the others do, without an orderly stop.
 
 A process that lists of members leave out from then on is gone (ST-6), and so is one whose client id, or broker name,
-begins anew: it was killed. Else its recording may have been taken away early: what it did later is not known. Only of
-a client that no list ever names nothing is missing after its start: it gets no queues (RB-5).
+begins anew: it was killed. Otherwise its recording may have ended early, and what it did later is not known. Only for a
+client that no list ever names is nothing missing after its start: it gets no queues (RB-5).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .recording import Event, Recording, gap
 from .replicas import promoted_at
 
 SILENT = 31_000
-"""A client that lives writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
+"""A live client writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
 
 EARLY = 60_000
-"""A recording that ends so long before the last one ends early, ms; that of a broker that writes its offsets sooner."""
+"""A recording that ends this long before the last one ends early, ms; for a broker that writes its offsets, sooner."""
 
 
 def endings(recordings: Sequence[Recording], processes: Processes, *, known: Sequence[Event] = ()) -> list[Event]:
@@ -26,8 +26,8 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
 
     Args:
         recordings: all of them.
-        processes: of the clients.
-        known: ends that somebody has told.
+        processes: the processes of the clients.
+        known: ends that were reported.
     """
     end = max(int(recording.stamps.max()) for recording in recordings) // 1000
     told = {(e.get("client"), e.get("incarnation"), e.get("broker")) for e in known}
@@ -42,7 +42,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
             if (who.get("client"), who.get("incarnation"), who.get("broker")) in told:
                 continue
             if gone is not None:
-                # Whoever is named so long after may have lived on, unrecorded.
+                # A process that is named this long afterwards may have lived on, unrecorded.
                 lived = any(
                     last + SILENT < time < gone and _names(who, group, members) for time, group, members in lists
                 )
@@ -56,7 +56,9 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
 def _never_joined(
     recording: Recording, recordings: Sequence[Recording], lists: Sequence[tuple[int, str, frozenset[str]]]
 ) -> bool:
-    """Whether a client only started and learned routes, and no broker knew it: none of its topics exists, say."""
+    """Whether a client only started and learnt routes, and no broker knew it, for example because none of its topics
+    exists.
+    """
     if recording.of_broker or len(recording.rows((Kind.CLIENT_START, Kind.ROUTE))) < len(recording):
         return False
     told = any(one.of_broker and len(one.rows((Kind.MEMBERS,))) for one in recordings)
@@ -72,7 +74,7 @@ def _gone(
 ) -> int | None:
     """When a process was seen to be gone after all that it recorded, ms; None if it was not.
 
-    One of its clients is enough: broadcasting clients of a host have one name, and are not missed in lists.
+    One of its clients is enough: broadcasting clients of a host have one name, and are not missing in lists.
     """
     own = [one for one in recordings if one.process == recording.process]
     others = [one for one in recordings if one.process != recording.process]

@@ -1,4 +1,4 @@
-"""Recordings in time: the stamps of several recorders by clocks that agree, before their events are merged."""
+"""Recordings in time: the time stamps of several recorders by clocks that agree, before their events are merged."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .stamps import SetBack
 
 
 def put_in_time(recordings: Sequence[Recording], broadcasting: Collection[str] = ()) -> Clocks:
-    """Correct the stamps of recordings, and the times at which they say that messages are due.
+    """Correct the time stamps of recordings, and the due times of messages in them.
 
     Args:
-        recordings: of agents, each with a clock of its own.
-        broadcasting: groups of which every client has offsets of its own.
+        recordings: recordings of agents, each with a clock of its own.
+        broadcasting: groups in which every client has offsets of its own.
 
     Returns:
         The clocks, as they were.
@@ -54,7 +54,7 @@ def _step(actor: Actor, back: SetBack) -> Step:
 
 
 def _actors(recordings: Sequence[Recording]) -> list[Actor]:
-    """Whose clock each recording is by: a broker, or a process of a client."""
+    """By whose clock each recording is: a broker's, or that of a process of a client."""
     found, times = [], Counter[str]()
     for one in recordings:
         if one.of_broker:

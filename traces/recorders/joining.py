@@ -1,7 +1,7 @@
 """Joining: recordings of several processes become one order of events, with a number for each process.
 
-Each event keeps the order of its recorder, and recordings are merged by their stamps. Of a commit that a client sent
-and its broker stored one event is left. What is missing, and is known to be, becomes a gap.
+Each event keeps the order of its recorder, and recordings are merged by their time stamps. Of a commit that a client
+sent and its broker stored, one event is left. What is known to be missing becomes a gap.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _TOLD = ("client", "path", "incarnation", "epoch")
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """What came of joining.
+    """The result of joining.
 
     Attributes:
-        table: the events in their order, ``seq`` counted.
-        recording: of each event the place of its recording in ``recordings``; -1 of what joining added.
-        row: of each event its place in its recording.
+        table: the events in their order, with ``seq`` counted.
+        recording: for each event the position of its recording in ``recordings``; -1 for one that joining added.
+        row: for each event its position in its recording.
         recordings: what was joined.
-        left_out: what was not kept, or could not be told, in words, and how often.
-        unrecorded: members of recorded groups that no file is about, by group.
-        clocks: of the recorders; times are corrected by them.
+        left_out: what was not kept, or could not be recognised, in words, and how often.
+        unrecorded: members of recorded groups that no file covers, by group.
+        clocks: clocks of the recorders; times are corrected by them.
     """
 
     table: pa.Table
@@ -83,8 +83,8 @@ def join(
     Args:
         recordings: none of them empty.
         deaths: processes that were killed.
-        problems: of reading the files; where something was lost the trace gets a gap.
-        broadcasting: groups of which every client has offsets of its own.
+        problems: problems of reading the files; where something was lost, the trace gets a gap.
+        broadcasting: groups in which every client has offsets of its own.
     """
     recordings = replicas_named(recordings)
     clocks = put_in_time(recordings, broadcasting)
@@ -129,7 +129,7 @@ def join(
 
 
 def _names(recordings: Sequence[Recording]) -> list[str]:
-    """Names of the recorders: the process, and its folder and host where processes would be called alike without."""
+    """Names of the recorders: the process, with its folder and host if processes would have the same name otherwise."""
     whole = [recording.process for recording in recordings]
     folder = commonpath([str(Path(name).parent) for name in whole])
     short = [str(Path(name).relative_to(folder)) for name in whole]
@@ -154,7 +154,7 @@ def _with(table: pa.Table, name: str, column: Any) -> pa.Table:
 
 
 def _stamped(table: pa.Table, stamps: Any) -> pa.Table:
-    """The events with the times at which they count."""
+    """The events with their final times."""
     known = table.column("micros").is_valid()
     micros = pc.if_else(known, pa.array((stamps % 1000).astype(np.int32)), pa.scalar(None, pa.int32()))
     return _with(_with(table, "time", pa.array(stamps // 1000)), "micros", micros)
@@ -163,7 +163,7 @@ def _stamped(table: pa.Table, stamps: Any) -> pa.Table:
 def _commits(
     table: pa.Table, stamps: Any, owner: Any, of_slave: Any, recordings: Sequence[Recording]
 ) -> tuple[list[tuple[int, int, Recording, Event]], list[int]]:
-    """Commits and resets with their places, stamps and recordings; and the places of those of slaves."""
+    """Commits and resets with their positions, time stamps and recordings; and the positions of those of slaves."""
     kinds = pa.array([str(Kind.COMMIT), str(Kind.RESET)])
     places = np.flatnonzero(pc.is_in(table.column("kind"), kinds).to_numpy())
     places, of_slaves = places[~of_slave[places]], places[of_slave[places]]
@@ -176,7 +176,7 @@ def _commits(
 
 
 def _told(table: pa.Table, told: Mapping[int, Event]) -> pa.Table:
-    """The events with what was learned about some of them, by place."""
+    """The events, completed with what was learnt about some of them, by position."""
     for name in _TOLD:
         known = sorted((place, fields[name]) for place, fields in told.items() if name in fields)
         if not known:

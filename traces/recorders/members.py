@@ -1,8 +1,9 @@
-"""Members of broadcasting groups: which processes of one client id are one member after the other, and which are two.
+"""Members of broadcasting groups: which processes of one client id are successive instances of one member, and which
+are two members.
 
-A broadcasting consumer keeps the instance name DEFAULT, so all of a host have one client id (EN-7). Each has a window,
-an offset in memory and messages of its own. A process that begins when the one before it has ended takes its place, and
-goes on where the file of offsets says. Two at a time overwrite each other's file (OF-11): from then on nobody knows
+A broadcasting consumer keeps the instance name DEFAULT, so all on a host have one client id (EN-7). Each has a window,
+an in-memory offset and messages of its own. A process that begins when the previous one has ended takes its place, and
+continues at the offset in the file. Two at a time overwrite each other's file (OF-11): from then on it is not known
 whose offsets a new process finds there, so each is a member of its own.
 """
 
@@ -27,7 +28,7 @@ def members_of(events: Iterable[Mapping[str, Any]]) -> dict[Actor, int]:
     """The member that each process is, named by the incarnation of its first process.
 
     Args:
-        events: of processes, with the fields of the schema; what is not there shows no life.
+        events: events of processes, with the fields of the schema; missing events show no life.
     """
     lives: dict[str, dict[int, _Life]] = {}
     for event in events:

@@ -1,6 +1,6 @@
-"""Missing events: a recorder counts its events, so where a number is missing in its file, an event was taken out.
+"""Missing events: a recorder counts its events, so a missing number in its file means that an event was removed.
 
-What it was is not known, but when it was is: between the two events whose numbers surround it.
+Its content is not known, but its time is: between the two events with the neighbouring numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .recording import Event, Recording, gap
 
 
 def missing_events(recordings: Sequence[Recording], processes: Processes) -> list[Event]:
-    """Gaps for the events whose numbers are missing, of each process that the file is about.
+    """Gaps for the events whose numbers are missing, for each process that the file covers.
 
     Args:
-        recordings: all of them; the beginning of a file that is missing may be as early as the first event of any.
-        processes: of the clients.
+        recordings: all of them; the missing beginning of a file may be as early as the first event of any.
+        processes: the processes of the clients.
     """
     begin = min(int(recording.stamps.min()) // 1000 for recording in recordings)
     found: list[Event] = []
@@ -31,7 +31,7 @@ def missing_events(recordings: Sequence[Recording], processes: Processes) -> lis
 
 
 def _gaps(recording: Recording, begin: int) -> Iterator[tuple[int, int, int]]:
-    """From when to when events are missing, ms, and how many; neighbouring gaps are one."""
+    """From when to when events are missing, ms, and how many; neighbouring gaps are joined."""
     if not recording.counted:
         return
     number, row = np.unique(recording.table.column("seq").to_numpy(), return_index=True)

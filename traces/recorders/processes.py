@@ -1,4 +1,4 @@
-"""Processes: which one of its client id each recording is about, and what comes to an end with one that was killed."""
+"""Processes: which process of its client id each recording is of, and what ends with one that was killed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from ..format.kinds import Kind
 from .recording import Event, Recording, gap
 
 UNWRITTEN = 1_000
-"""What a recorder noted so long before its process was killed may never have been written, ms. It writes every 100 ms,
-and a busy machine may hold it up."""
+"""Events this long before a process was killed may never have been written, ms. A recorder writes every 100 ms, and may
+be delayed on a busy machine.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Death:
-    """A process that was killed, as whoever killed it knows.
+    """A process that was killed, as known to whoever killed it.
 
     Attributes:
         time: when, ms since 1970.
-        pid: its number, as in the names of its recordings; -1 if it is named by its client.
-        client: its client id; empty if it is named by its number.
+        pid: its process id, as in the names of its recordings; -1 if it is identified by its client.
+        client: its client id; empty if it is identified by its process id.
     """
 
     time: int
@@ -29,9 +30,9 @@ class Death:
 
 
 class Processes:
-    """Which process of its client id each recording is about, by the order of their first events (0 is the first).
+    """Which process of its client id each recording is of, by the order of their first events (0 is the first).
 
-    Two at a time that have one client id are two processes (A1), and so is one that comes after the other.
+    Two simultaneous processes with one client id are two processes (A1), and so are two successive ones.
     """
 
     def __init__(self, recordings: Iterable[Recording]) -> None:
@@ -48,11 +49,11 @@ class Processes:
         }
 
     def number(self, recording: Recording, client: str) -> int:
-        """The number of the process of a client that a recording is about."""
+        """The number of the process of a client to which a recording belongs."""
         return self._numbers.get(client, {}).get(recording.process, 0)
 
     def who(self, recording: Recording) -> list[Event]:
-        """The fields that name those whose recording it is: a broker, or each client with its group."""
+        """The fields that name the processes of a recording: a broker, or each client with its group."""
         if recording.of_broker:
             return [{"broker": recording.broker}] if recording.broker else []
         return [
@@ -61,7 +62,7 @@ class Processes:
         ]
 
     def latest(self, client: str, stamp: int) -> int:
-        """The number of the process of a client id that began last before a time; 0 where none is known."""
+        """The number of the process of a client id that began last before a time; 0 if none is known."""
         began = [self._numbers[client][p] for p, begin in self._begins.get(client, {}).items() if begin <= stamp]
         return max(began, default=0)
 
@@ -90,7 +91,7 @@ def deaths_recorded(
 
 
 def killed(since: int, time: int, who: Event) -> list[Event]:
-    """The end of a process at a time, ms, and before it what its recorder may not have written any more."""
+    """The end of a process at a time, ms, preceded by a gap for what its recorder may not have written any more."""
     kind = Kind.BROKER_CRASH if "broker" in who else Kind.CLIENT_CRASH
     return [gap(since, time, "killed before it wrote", who), {"time": time, "kind": str(kind), **who}]
 
@@ -105,9 +106,9 @@ def lists_of_members(recordings: Iterable[Recording]) -> Iterator[tuple[int, str
 
 
 def unrecorded(recordings: Sequence[Recording]) -> Mapping[str, Sequence[str]]:
-    """Members that brokers and clients name, and that no recording is about, by group.
+    """Members that brokers and clients name, and that no recording covers, by group.
 
-    A group of which no member was recorded is not among them: of it only the brokers tell, and claim no more.
+    A group without any recorded member is not included: only the brokers record it, and claim no more.
     """
     recorded: dict[str, set[str]] = {}
     named: dict[str, set[str]] = {}

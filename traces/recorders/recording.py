@@ -1,7 +1,7 @@
-"""A recording: what one agent wrote to one file, and who that was.
+"""A recording: what one agent wrote to one file, and which process that was.
 
 A recorder stamps its events with microseconds of its machine's clock, and its own order is certain: within one
-recording nothing is moved.
+recording, nothing is reordered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .agent_files import NAME, side_of
 from .stamps import SetBack, in_own_order
 
 Event = dict[str, Any]
-"""One event, with the names of the fields of the schema; fields that are not known are not there."""
+"""One event, with the names of the fields of the schema; unknown fields are missing."""
 
 _ACTS = ("client", "group")
 _STOPS = (Kind.CLIENT_STOP, Kind.UNREGISTER, Kind.BROKER_STOP)
@@ -39,10 +39,10 @@ class Recording:
         file: the file.
         table: its events in the order in which they were recorded, with all columns of the schema.
         stamps: when each was, µs since 1970; see :mod:`.stamps`.
-        set_back: where the clock was set back; what events tell of times is moved as they are.
-        source: what its header says recorded it.
+        set_back: where the clock was set back; times inside events are moved accordingly.
+        source: the source stated in its header.
         counted: whether its recorder counted its events, from 0: ``seq``.
-        as_slave: for each event whether a slave wrote it, of a broker whose master was recorded too.
+        as_slave: for each event, whether a slave wrote it, of a broker whose master was recorded too.
     """
 
     file: str
@@ -69,7 +69,7 @@ class Recording:
 
     @classmethod
     def of_events(cls, file: str, events: Iterable[Mapping[str, Any]]) -> Recording:
-        """As :meth:`of`, of single events."""
+        """Like :meth:`of`, for single events."""
         return cls.of(file, pa.Table.from_batches([batch_of(list(events))]))
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class Recording:
 
     @property
     def pid(self) -> int:
-        """Number of the process; -1 where the name of the file does not tell."""
+        """The process id; -1 if the name of the file does not contain it."""
         return int(self._named["pid"]) if self._named else -1
 
     @cached_property
@@ -91,7 +91,7 @@ class Recording:
 
     @cached_property
     def process(self) -> str:
-        """What tells one process from another: folder, number and host; the file where its name does not tell."""
+        """What identifies the process: folder, process id and host; the file if its name does not show these."""
         if self._named is None:
             return self.file
         hosts = {client.split("@")[0] for client, _ in self.clients} if not self.of_broker else set()
@@ -118,42 +118,42 @@ class Recording:
 
     @cached_property
     def promoted(self) -> Sequence[int]:
-        """The places of the first events as a master of one that was a slave before."""
+        """The positions of the first events as a master, for a process that was a slave before."""
         return (np.flatnonzero(self.as_slave[:-1] & ~self.as_slave[1:]) + 1).tolist()
 
     @cached_property
     def stopped_in_order(self) -> bool:
-        """Whether the last that is told of the process is that it stopped in order."""
+        """Whether the last record of the process is an orderly stop."""
         steps = self.events(self.rows((*_STOPS, *_STARTS)))
         return bool(steps) and steps[-1]["kind"] in _STOPS
 
     def rows(self, kinds: Collection[Kind]) -> Any:
-        """The places of the events of some kinds."""
+        """The positions of the events of some kinds."""
         return np.flatnonzero(_numpy(pc.is_in(self.table.column("kind"), pa.array(map(str, kinds), pa.string()))))
 
     def by_broker(self, rows: Any) -> Iterator[tuple[str, Any]]:
-        """The stamps of some of the events, µs, by the broker that they name."""
+        """The time stamps of some of the events, µs, by the broker that they name."""
         brokers = self.table.column("broker").take(pa.array(rows))
         for name in sorted(filter(None, pc.unique(brokers).to_pylist())):
             yield name, self.stamps[rows[_numpy(pc.equal(brokers, name).fill_null(False))]]
 
     def events(self, rows: Any) -> list[Event]:
-        """Some of the events, by place."""
+        """Some of the events, by position."""
         return [without_nulls(event) for event in self.table.take(pa.array(rows)).to_pylist()]
 
 
 def gap(since: int, until: int, detail: str, who: Event | None = None) -> Event:
-    """That what happened between two times, ms, was not recorded: of whom, empty if nobody knows, and why."""
+    """An event that says that nothing was recorded between two times, ms: for whom (empty if not known), and why."""
     return {"time": until, "kind": str(Kind.GAP), **(who or {}), "due": since, "detail": detail}
 
 
 def without_nulls(event: Mapping[str, Any]) -> Event:
-    """The event with what is known of it."""
+    """The event without unknown fields."""
     return {name: value for name, value in event.items() if value is not None}
 
 
 def with_due(table: pa.Table, due: Any) -> pa.Table:
-    """The events with other times of what they say is due, ms."""
+    """The events with other due times, ms."""
     return table.set_column(ARROW.get_field_index("due"), ARROW.field("due"), due)
 
 

@@ -1,8 +1,8 @@
-"""Repeated events: lines that a file has twice, or that two files have, are events once.
+"""Repeated events: lines that occur twice in a file, or in two files, are one event.
 
-Events are the same if all that is known of them is equal, the time included, and also their ``seq``: a recorder counts
-its events, so equal ones with different numbers are two. Where nobody counted, and ``seq`` is the place in the file,
-events at one offset of a queue are the same all the same: nothing happens there twice in one ms.
+Events are the same if everything known about them is equal, including the time and their ``seq``: a recorder counts its
+events, so equal ones with different numbers are two. If nobody counted, and ``seq`` is the position in the file, events
+at one offset of a queue are still the same: nothing happens there twice in one ms.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Repeated:
     """Drops repeated events from batches in the order of time.
 
     Args:
-        thorough: look for them among all events of one ms; else only beside each other, where a file that is in order
-            of time and ``seq`` has them.
+        thorough: search among all events of one ms; otherwise only among adjacent ones, which is enough for a file that
+            is in the order of time and ``seq``.
 
     Attributes:
-        count: how many were dropped.
+        count: number of dropped events.
     """
 
     def __init__(self, *, thorough: bool) -> None:
@@ -38,11 +38,11 @@ class Repeated:
         self._latest: pa.RecordBatch | None = None
 
     def drop(self, batch: pa.RecordBatch, counted: Any) -> pa.RecordBatch:
-        """The batch without events that came before at the same time.
+        """The batch without events that occurred before at the same time.
 
         Args:
-            batch: with ``time``, ``kind`` and ``seq``, which may stand for the place in the file.
-            counted: for each event whether ``seq`` is its recorder's own; or that for all.
+            batch: with ``time``, ``kind`` and ``seq``, which may be the position in the file.
+            counted: for each event, whether ``seq`` is its recorder's own; or one value for all.
         """
         if not len(batch):
             return batch
@@ -58,7 +58,7 @@ class Repeated:
             own = np.concatenate([np.repeat(counted[:1], before), counted[: len(beside) - before]])
             again[: len(beside) - before] |= self._again(beside, own)[before:]
         begin = int(np.searchsorted(time, time[-1])) if self._thorough else len(batch) - 1
-        # A moment may go on over many batches.
+        # One ms may extend over many batches.
         self._latest = earlier if self._thorough and not begin and earlier is not None else batch.slice(begin)
         if not again.any():
             return batch
@@ -66,7 +66,7 @@ class Repeated:
         return batch.filter(pa.array(~again))
 
     def _again(self, batch: pa.RecordBatch, counted: Any) -> Any:
-        """Which events are equal to one before."""
+        """Which events are equal to an earlier one."""
         again = np.zeros(len(batch), bool)
         seq = _numbers(batch, "seq")
         if not self._thorough and counted.all() and (seq[1:] > seq[:-1]).all():
@@ -100,7 +100,7 @@ def _numbers(batch: pa.RecordBatch, name: str) -> Any:
 
 
 def _key(batch: pa.RecordBatch, seq: Any) -> Any:
-    """A number that is the same for equal events, and hardly for others."""
+    """A number that is equal for equal events, and rarely for others."""
     key = seq.astype(np.int64)
     for name in _TOLD_BY:
         if name in batch.schema.names:
@@ -111,7 +111,7 @@ def _key(batch: pa.RecordBatch, seq: Any) -> Any:
 
 
 def _equal(column: pa.Array, first: Any, second: Any) -> Any:
-    """Whether values at two places each are equal, or both not known."""
+    """Whether values at pairs of positions are equal, or both unknown."""
     if column.null_count == len(column):
         return np.ones(len(first), bool)
     one, other = column.take(pa.array(first)), column.take(pa.array(second))

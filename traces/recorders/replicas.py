@@ -1,11 +1,11 @@
-"""Replicas: processes that have the name of one broker, of which one at a time is the master.
+"""Replicas: processes with the name of one broker, of which one at a time is the master.
 
-While the master is away, clients send their offsets to a slave, and go on so until they learn otherwise; the slave
-takes over its master's table again, and what was sent to it is gone (OF-4, OF-23). So the offsets of a queue are those
-of the master alone, and what a process did as a slave is told under a name of its own.
+While the master is away, clients send their offsets to a slave, and continue to do so until they learn otherwise; the
+slave then takes over its master's table again, and the offsets sent to it are lost (OF-4, OF-23). The offsets of a
+queue are therefore those of the master alone, and actions of a process as a slave are recorded under a name of its own.
 
-Which one is the master changes where brokers elect it (controller, DLedger). A recording tells so itself, or it is seen
-by who stores messages: a slave stores none that anybody sends it.
+The master changes if brokers elect it (controller, DLedger). A recording states this, or it is derived from who stores
+messages: a slave stores none that are sent to it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ONLY_A_SLAVE = "commits that only a slave took, whose master's table counts"
 
 _OF_MASTERS = (*STORES, Kind.COMMIT, Kind.RESET)
 _MANY = 20
-"""A master takes one at least of so many offsets that clients send to it while it is there."""
+"""A master receives at least one of this many offsets that clients send to it while it is there."""
 
 _TOGETHER = 1_000_000
-"""A broker that is started anew may write its first event before the last one of the process before it, µs."""
+"""A broker that is restarted may write its first event before the last one of its previous process, µs."""
 
 
 def replicas_named(recordings: Sequence[Recording]) -> list[Recording]:
-    """The recordings, with a name of its own in place of their broker's in what each did as a slave."""
+    """The recordings, with a name of its own, instead of the broker's, for what each did as a slave."""
     of_brokers: defaultdict[str, list[Recording]] = defaultdict(list)
     for one in recordings:
         if one.broker:
@@ -45,7 +45,7 @@ def replicas_named(recordings: Sequence[Recording]) -> list[Recording]:
 
 
 def promotions(recordings: Iterable[Recording]) -> list[Event]:
-    """The changes to a master that no recorder tells."""
+    """The changes to a master that no recorder reports."""
     found: list[Event] = []
     for one in recordings:
         for row in one.promoted:
@@ -57,17 +57,18 @@ def promotions(recordings: Iterable[Recording]) -> list[Event]:
 
 
 def promoted_at(recording: Recording, row: int) -> int:
-    """When a process became the master, of which this is the first event as such, ms: before it."""
+    """When a process became the master, given its first event as such, ms: before it."""
     return int(recording.stamps[row]) // 1000 - 1
 
 
 def _slave_rows(recording: Recording, of_broker: Sequence[Recording], clients: Sequence[Recording]) -> Any:
-    """For each event of a process whether it was a slave then.
+    """For each event of a process, whether it was a slave then.
 
     Args:
-        recording: of the process.
-        of_broker: all recordings of that broker, this one among them.
-        clients: recordings of clients: if none of that broker's took an offset that they sent, none is its master's.
+        recording: the recording of the process.
+        of_broker: all recordings of that broker, including this one.
+        clients: recordings of clients: if no process of that broker received an offset that they sent, none is its
+            master.
     """
     beside = [one for one in of_broker if one is not recording and _is_beside(recording, one)]
     stores = _stamps(recording, STORES)
@@ -89,7 +90,9 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], clients: S
 
 
 def _sent_to(broker: Recording, clients: Sequence[Recording]) -> int:
-    """How many offsets clients sent to a broker while it was recorded; what goes to a file goes to none."""
+    """Number of offsets that clients sent to a broker while it was recorded; those written to a file are not
+    counted.
+    """
     since, until = broker.stamps[0] + _TOGETHER, broker.stamps[-1] - _TOGETHER
     sent = 0
     for one in clients:
@@ -101,9 +104,9 @@ def _sent_to(broker: Recording, clients: Sequence[Recording]) -> int:
 
 
 def _as_told(recording: Recording, beside: Sequence[Recording]) -> Any:
-    """The same of a process that tells what it is elected, if it lives on.
+    """The same for a process that records its elections, if it lives on.
 
-    What it was before tells who stored messages then: one that is the first is told that it is the master as it starts.
+    Who stored messages shows what it was before; a process that is the first master learns this as it starts.
     """
     changes = recording.rows((Kind.ROLE_CHANGE,))
     is_slave = [event.get("result") == Result.SLAVE for event in recording.events(changes)]
@@ -122,7 +125,7 @@ def _as_told(recording: Recording, beside: Sequence[Recording]) -> Any:
 
 
 def _handed_over(master: Recording, until: int) -> int:
-    """When a master did its last as such, of which another one stores messages from ``until`` on; µs."""
+    """When a master last acted as such, if another one stores messages from ``until`` on; µs."""
     if master.stamps[-1] < until:
         return min(int(master.stamps[-1]) + UNWRITTEN * 1000, until - 1)
     own = _stamps(master, _OF_MASTERS)
@@ -146,7 +149,7 @@ def _stamps(recording: Recording, kinds: Collection[Kind]) -> Any:
 
 
 def _named(recording: Recording, as_slave: Any) -> Recording:
-    """The recording with another name where it is of a slave."""
+    """The recording with another name for the events of a slave."""
     if not as_slave.any():
         return recording
     given = recording.table.column("broker").cast(pa.string()).combine_chunks()

@@ -1,7 +1,7 @@
-"""Clocks that were set back in the middle of a file: what its recorders counted goes on, and their times do not.
+"""Clocks that were set back in the middle of a file: the count of its recorders continues, but their times do not.
 
-Files of agents are put right as they are joined, see :mod:`.stamps`. What somebody else has joined is in the order of
-time by then, or should be: where it is not, nobody knows any more what came before what.
+Files of agents are corrected when they are joined, see :mod:`.stamps`. Files joined by others are already in the order
+of time, or should be: if they are not, nobody knows any more what came before what.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..format.kinds import OF_BROKERS, Kind
 from .stamps import SET_BACK
 
 COLUMNS = (*IDENTITY, "seq")
-"""Columns that tell."""
+"""Columns that are needed."""
 
 _OF_NOBODY = (Kind.RESET, Kind.GAP)
-"""Kinds of which nobody knows who recorded them: clients and brokers do, or whoever joins files."""
+"""Kinds whose recorder is not known: clients and brokers record them, as does joining."""
 
 _MILLIS = 1000
 _MOST = 3
-"""A recorder whose times go back more often is not written down in its order."""
+"""A recorder whose times go back more often than this is not written in its order."""
 
 
 def steps_back(batches: Iterable[pa.RecordBatch]) -> list[Step]:
-    """A step over all that a recorder did, for each whose clock was set back.
+    """A step over all events of a recorder, for each whose clock was set back.
 
     Args:
         batches: with :data:`COLUMNS`, all of a file whose recorders counted their events.

@@ -1,7 +1,7 @@
-"""Shared client ids: a process that nobody recorded beside one of its client id that was (A1, EN-7).
+"""Shared client ids: an unrecorded process that has the client id of a recorded one (A1, EN-7).
 
-Lists of members do not tell: a client that connects anew is in them twice for a while, too. But brokers take offsets
-that no recorded process has sent.
+Lists of members do not show this: a client that reconnects is also listed twice for a while. But brokers receive
+offsets that no recorded process has sent.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from .recording import Recording
 _Who = tuple[str, str]
 
 MANY = 20
-"""So many offsets that nobody has sent are no accident of a recorder that was killed: that costs a few."""
+"""This many offsets that nobody has sent are not explained by a killed recorder, which loses only a few."""
 
 _PLACE = ("topic", "broker", "queue", "offset")
 
 
 def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
-    """Clients, each with its group, of which brokers took many offsets that no recorded process of that id has sent.
+    """Clients, each with its group, for which brokers received many offsets that no recorded process of that id has
+    sent.
 
     Args:
-        recordings: all of them, their stamps by clocks that agree.
+        recordings: all of them, their time stamps by clocks that agree.
     """
     sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
     spans: dict[_Who, tuple[int, int]] = {}
@@ -48,7 +49,7 @@ def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
 
 
 def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], int]]:
-    """Offsets that clients send: whose, of which place and how far, and when, µs; what a slave took is left out."""
+    """Offsets that clients send: client, queue and offset, and when, µs; those received by a slave are left out."""
     rows = recording.rows((Kind.COMMIT,))
     rows = rows[~recording.as_slave[rows]]
     told = recording.table.select(["client", "group", "path", *_PLACE]).take(pa.array(rows))

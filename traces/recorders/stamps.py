@@ -1,9 +1,9 @@
-"""Stamps: when the events of one recorder were, in its own order, which is certain whatever its clock says.
+"""Time stamps: when the events of one recorder were, in its own order, which is certain whatever its clock says.
 
-Threads of a process stamp a little out of their order: none counts as earlier than the one before it. A clock that was
-set back goes on from there, and so do the stamps, as if it had not been: what passed while it was set is all that is
-lost, and the clocks of others tell that. A few stamps from long before are of threads that were held up between a stamp
-and its line, as all are while a process is suspended; they are left as they are.
+Threads of a process stamp a little out of order: no event counts as earlier than the one before it. If a clock was set
+back, its stamps are continued as if it had not been: only the time that passed while it was set is lost, which the
+clocks of others show. A few stamps from long before come from threads that were delayed between a stamp and its line,
+as all are while a process is suspended; they are left as they are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 SET_BACK = 1_000
-"""Threads of a process may stamp a little out of their order; what goes back further than this has a reason, ms."""
+"""Threads of a process may stamp a little out of order; a larger step back has another reason, ms."""
 
 _LONG_AGO = -(2**62)
 _FEW = 1 << 10
 _MOST = 64
-"""What goes back more often is no file of one recorder in its order."""
+"""A file whose times go back more often than this was not written by one recorder in its order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,8 @@ class SetBack:
     """A clock that was set back.
 
     Attributes:
-        row: place of the first event after that.
-        at: when that was, µs, as if the clock had gone on.
+        row: position of the first event after that.
+        at: when that was, µs, as if the clock had continued.
         by: by how much at least, µs.
     """
 
@@ -38,7 +38,7 @@ class SetBack:
 
 
 def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
-    """Stamps that go back only where they are from long before, and where the clock was set back.
+    """Time stamps that go back only for events from long before, and where the clock was set back.
 
     Args:
         stamps: µs, in the order of the recorder; they are not changed.
@@ -68,9 +68,9 @@ def in_own_order(stamps: Any) -> tuple[Any, tuple[SetBack, ...]]:
 
 
 def _goes_on_from_there(stamps: Any, row: int, by: int) -> bool:
-    """Whether time passes by the stamps from a row on before they are again where they were: SET_BACK, or half of it.
+    """Whether the stamps after a row advance by SET_BACK (or half the step, if less) before they reach the old time.
 
-    Where they never are again, any is enough.
+    If they never are, any advance is enough.
     """
     size = _FEW
     while True:

@@ -33,6 +33,6 @@ RULES: tuple[Rule, ...] = tuple(
 """The rules of all subjects, in the order in which they are written."""
 
 OF_ANY_CLIENT: tuple[Rule, ...] = (expressions.tag_expression, languages.not_judged)
-"""Those that hold for clients which take messages by pop as well."""
+"""Those that also apply to clients which take messages by pop."""
 
 __all__ = ["OF_ANY_CLIENT", "RULES"]

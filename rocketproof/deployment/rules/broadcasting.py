@@ -26,7 +26,7 @@ def _broadcasting(facts: GroupFacts) -> list[Client]:
     "PQ-9",
 )
 def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-11: a failed message is logged and passed over."""
+    """CC-11: a failed message is logged and skipped."""
     clients = _broadcasting(facts)
     if not clients:
         return
@@ -63,7 +63,7 @@ def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
     "EN-7",
 )
 def shared_file(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-7: in BROADCASTING the instance name stays DEFAULT, so processes of one host share ip@DEFAULT."""
+    """EN-7: in BROADCASTING the instance name stays DEFAULT, so processes on one host share ip@DEFAULT."""
     if not _broadcasting(facts):
         return
     for id_, clients in same_ids(facts).items():
@@ -85,7 +85,7 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
     "EN-7",
 )
 def name_changes(facts: GroupFacts) -> Iterator[Finding]:
-    """OF-10: the file lies in a folder that is called as the client id is."""
+    """OF-10: the file is in a folder that is named after the client id."""
     for client in _broadcasting(facts):
         settings = client.settings
         go = settings.client_language == "go" and settings.instance_name == "DEFAULT"
@@ -124,7 +124,7 @@ def name_changes(facts: GroupFacts) -> Iterator[Finding]:
     "OR-1",
 )
 def locked_out(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-31: up to 5.3.1 an orderly consumer asks for the broker's lock in BROADCASTING too."""
+    """RB-31: up to 5.3.1 an orderly consumer requests the broker's lock in BROADCASTING too."""
     for client in _broadcasting(facts):
         old = client.settings.java_before(5, 3, 2)
         if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
@@ -145,7 +145,7 @@ def locked_out(facts: GroupFacts) -> Iterator[Finding]:
     "PL-16",
 )
 def forbidden(facts: GroupFacts) -> Iterator[Finding]:
-    """PL-16: consumeBroadcastEnable of the group is asked at every pull."""
+    """PL-16: consumeBroadcastEnable of the group is checked at every pull."""
     if _broadcasting(facts) and not facts.group.consume_broadcast_enable:
         yield Finding(
             (*facts.path, "consume_broadcast_enable"),

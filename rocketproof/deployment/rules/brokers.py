@@ -1,4 +1,4 @@
-"""What brokers of a certain configuration or release do."""
+"""What brokers with a certain configuration or release do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sql_not_enabled(facts: GroupFacts) -> Iterator[Finding]:
     "ST-4",
 )
 def group_not_created(facts: GroupFacts) -> Iterator[Finding]:
-    """ST-4: heartbeats of an unknown group are passed over in silence."""
+    """ST-4: heartbeats of an unknown group are silently ignored."""
     closed = [broker.name for broker in facts.brokers if not broker.auto_create_subscription_group]
     if closed and not facts.group.created:
         yield Finding(
@@ -96,7 +96,7 @@ def jumps_on_error(facts: GroupFacts) -> Iterator[Finding]:
     "DL-6",
 )
 def delay_delivery(facts: GroupFacts) -> Iterator[Finding]:
-    """DL-6: what an exception in the delivery of a delayed message does, by release."""
+    """DL-6: the effect of an exception in the delivery of a delayed message, by release."""
     retrying = facts.clustering and facts.any("listener", "concurrently")
     for broker in facts.brokers:
         release = version(broker.version)

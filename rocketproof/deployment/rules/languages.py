@@ -1,4 +1,4 @@
-"""Clients that are not Java's: what they do otherwise, as far as their sources say, and what cannot be judged."""
+"""Clients in languages other than Java: how they differ, according to their sources, and what cannot be judged."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .members import listing
 
 @dataclass(frozen=True, kw_only=True)
 class _Difference:
-    """Something that a client does otherwise.
+    """Something that a client does differently.
 
     Attributes:
         languages: the clients that do.
-        text: what it does and what follows; it goes on after the client's name.
+        text: what it does and what follows; continues after the client's name.
         fix: what to do.
         severity: how bad it is.
-        before: the release that ends it; none has if it is not given.
-        matters: whether a consumer with these settings meets it.
-        key: the setting it is about.
+        before: the release that ends it; none does if it is not given.
+        matters: whether it affects a consumer with these settings.
+        key: the setting concerned.
     """
 
     languages: tuple[str, ...]
@@ -150,7 +150,7 @@ _DIFFERENCES = (
     "EN-7",
 )
 def differs(facts: GroupFacts) -> Iterator[Finding]:
-    """What is known of other clients; each difference once for a group."""
+    """What is known about other clients; each difference once for a group."""
     for difference in _DIFFERENCES:
         for client in facts.clients:
             settings = client.settings
@@ -184,7 +184,7 @@ def differs(facts: GroupFacts) -> Iterator[Finding]:
     Severity.WARNING,
 )
 def not_judged(facts: GroupFacts) -> Iterator[Finding]:
-    """GRPC clients take messages by pop: the broker keeps progress and hides what it has given."""
+    """GRPC clients take messages by pop: the broker keeps their progress, and hides messages that it has given out."""
     pop = [client for client in facts.clients if client.settings.language.pops]
     if not pop:
         return

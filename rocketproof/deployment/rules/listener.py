@@ -11,7 +11,7 @@ from ..facts import Client, GroupFacts
 from ..finding import Finding, duplicates, group_rule
 
 SLOW = 60_000
-"""Milliseconds from which on a single call is worth a word about what waits behind it."""
+"""Duration of a single call, in ms, from which on the messages that wait behind it are worth a note."""
 
 
 def _concurrent(facts: GroupFacts) -> list[Client]:
@@ -27,7 +27,7 @@ def _concurrent(facts: GroupFacts) -> list[Client]:
     "RB-30",
 )
 def pull_interval(facts: GroupFacts) -> Iterator[Finding]:
-    """PQ-11: a queue without a pull for so long is dropped by the next rebalance and taken anew."""
+    """PQ-11: a queue that was not pulled for this long is dropped by the next rebalance, and taken anew."""
     for client in facts.clients:
         settings = client.settings
         if settings.pull_interval >= settings.pull_max_idle_time:
@@ -82,7 +82,7 @@ def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
     "PL-9",
 )
 def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
-    """PQ-2: the offset that is committed is that of the oldest unfinished message."""
+    """PQ-2: the committed offset is that of the oldest unfinished message."""
     for client in _concurrent(facts):
         settings = client.settings
         slowest = settings.slowest_listener_millis
@@ -171,7 +171,7 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
     "ST-9",
 )
 def early_commit(facts: GroupFacts) -> Iterator[Finding]:
-    """ST-8: progress is stored when the wait is over, done or not; running listeners are interrupted."""
+    """ST-8: progress is stored when the wait is over, finished or not; running listeners are interrupted."""
     for client in facts.clients:
         settings = client.settings
         wait, slowest = settings.await_termination_millis_when_shutdown, settings.slowest_listener_millis
@@ -202,7 +202,7 @@ def early_commit(facts: GroupFacts) -> Iterator[Finding]:
     "CC-1",
 )
 def without_effect(facts: GroupFacts) -> Iterator[Finding]:
-    """Settings that another setting makes idle."""
+    """Settings that another setting makes ineffective."""
     for client in facts.clients:
         settings = client.settings
         given = settings.model_fields_set

@@ -17,7 +17,7 @@ def listing(names: list[str]) -> str:
 
 
 def outcome(topic: str, division: Division) -> str:
-    """What is wrong with who gets what, or nothing."""
+    """What is wrong with the division of queues; empty if nothing is."""
     parts = [f"{listing(list(owners))} all consume {told(queues)}" for owners, queues in division.shared.items()]
     if division.orphans:
         parts.append(f"nobody consumes {told(division.orphans)}")
@@ -25,7 +25,9 @@ def outcome(topic: str, division: Division) -> str:
 
 
 def outcomes(facts: GroupFacts) -> str:
-    """What is wrong with who gets what, in all topics of a group, apart from what some do not subscribe."""
+    """What is wrong with the division of queues, in all topics of a group, apart from topics to which some do not
+    subscribe.
+    """
     found = [outcome(topic, facts.division(topic, all_subscribe=True)) for topic in facts.topics]
     return "; ".join(filter(None, found))
 
@@ -99,7 +101,7 @@ def different_topics(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def expression(settings: Consumer, topic: str) -> str:
-    """What a consumer wants of a topic, in a form in which equal wishes are equal."""
+    """What a consumer wants from a topic, in a form in which equal wishes are equal."""
     if topic in settings.sql_subscriptions:
         return f"SQL92 {settings.sql_subscriptions[topic].strip()}"
     return " || ".join(sorted(wanted_tags(settings.subscriptions[topic]))) or "*"
@@ -120,7 +122,7 @@ def wanted_tags(text: str) -> frozenset[str]:
     "FI-4",
 )
 def different_tags(facts: GroupFacts) -> Iterator[Finding]:
-    """PL-17: the broker filters for everybody with the expression of the latest heartbeat."""
+    """PL-17: the broker filters for all members with the expression of the latest heartbeat."""
     for topic in facts.topics:
         wishes: dict[str, list[Client]] = {}
         for client in facts.clients:
@@ -186,7 +188,7 @@ def unsubscribes(facts: GroupFacts) -> Iterator[Finding]:
     "RB-27",
 )
 def mixed_strategies(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-27: every client asks its own strategy, and the answers only fit together when it is the same."""
+    """RB-27: every client runs its own strategy, and the answers only fit together if it is the same."""
     if not facts.clustering:
         return
     used: dict[str, list[Client]] = {}
@@ -258,7 +260,7 @@ def mixed_models(facts: GroupFacts) -> Iterator[Finding]:
     "RB-26",
 )
 def idle_members(facts: GroupFacts) -> Iterator[Finding]:
-    """With fewer queues than members some have nothing to do."""
+    """With fewer queues than members, some have nothing to do."""
     if not facts.clustering or same_ids(facts):
         return
     shares = {topic: facts.division(topic) for topic in facts.topics}

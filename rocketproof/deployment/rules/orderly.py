@@ -32,7 +32,9 @@ def _orderly(facts: GroupFacts) -> list[Client]:
     "OR-11",
 )
 def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-33: since 5.2.0 a queue that left the share is unlocked so long after its last renewal, listener or not."""
+    """RB-33: since 5.2.0 a queue that left the share is unlocked this long after its last renewal, even if a listener
+    runs.
+    """
     for client in _orderly(facts):
         settings = client.settings
         slowest = settings.slowest_listener_millis
@@ -91,7 +93,7 @@ def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
     "PQ-10",
 )
 def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-9: renewal every 20 s, 30 s of trust at the client, 60 s at the broker; each may be configured apart."""
+    """OR-9: renewal every 20 s, 30 s of trust at the client, 60 s at the broker; each can be configured separately."""
     for client in _orderly(facts):
         settings = client.settings
         for broker in facts.brokers:
@@ -124,7 +126,7 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
     "OR-8",
 )
 def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-8: without a maximum the queue waits for ever; with one, what comes after passes the dead letter."""
+    """OR-8: without a maximum the queue waits for ever; with one, later messages pass the dead letter."""
     for maximum in dict.fromkeys(client.settings.max_reconsume_times for client in _orderly(facts)):
         at = facts.with_value("max_reconsume_times", maximum)
         suspend = _orderly(facts)[0].settings.suspend_current_queue_time_millis
@@ -186,7 +188,7 @@ def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
     "OR-7",
 )
 def suspend_clamped(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-7: the pause is moved into 10 to 30000 ms."""
+    """OR-7: the pause is clamped to 10 to 30000 ms."""
     low, high = SUSPEND
     for client in _orderly(facts):
         given = client.settings.suspend_current_queue_time_millis

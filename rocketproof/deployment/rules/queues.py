@@ -23,7 +23,7 @@ _ORDER = "To shrink: lower write_queue_nums, wait until the queues are drained, 
     "PL-16",
 )
 def unread_queues(description: Description) -> Iterator[Finding]:
-    """EN-5: consumers go by the read count, producers by the write count."""
+    """EN-5: consumers use the read count, producers the write count."""
     for number, topic in enumerate(description.topics):
         here = ("topics", number)
         read, write = topic.read_queue_nums, topic.write_queue_nums
@@ -62,7 +62,7 @@ def _planned(topic: Topic, here: tuple[str, int]) -> Iterator[Finding]:
     "OF-21",
 )
 def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-40: where to start is decided for a queue, not for a group; a new queue has no progress."""
+    """RB-40: where to start is decided for each queue, not for the group; a new queue has no progress."""
     wheres = [where for where in facts.every("consume_from_where") if where != "CONSUME_FROM_FIRST_OFFSET"]
     if not wheres:
         return
@@ -98,7 +98,7 @@ def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
     "OF-21",
 )
 def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
-    """OF-21: while the first message of a queue is still in memory, a group without progress is answered 0."""
+    """OF-21: while the first message of a queue is still in memory, a group without progress gets the answer 0."""
     if not facts.group.first_start or not facts.clustering:
         return
     for where in facts.every("consume_from_where"):
@@ -126,7 +126,7 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
     "SB-12",
 )
 def retries_skipped(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-40: with CONSUME_FROM_TIMESTAMP a retry queue without stored progress is begun at its end."""
+    """RB-40: with CONSUME_FROM_TIMESTAMP, a retry queue without stored progress is started at its end."""
     if not facts.clustering or not facts.any("consume_from_where", "CONSUME_FROM_TIMESTAMP"):
         return
     consumed = [topic for topic in facts.description.topics if topic.name in facts.topics]
@@ -175,7 +175,7 @@ def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
     "EN-3",
 )
 def order_lost(facts: GroupFacts) -> Iterator[Finding]:
-    """A producer that picks the queue by a key picks another one when their number changes."""
+    """A producer that picks the queue by a key picks another one when the number of queues changes."""
     for number, topic in enumerate(facts.description.topics):
         if topic.name not in facts.topics or not topic.ordered:
             continue

@@ -29,7 +29,7 @@ def _retrying(facts: GroupFacts) -> list[Client]:
 
 @group_rule("SB-12", "no-retry-queues", "A failed message has a retry queue to go to.", Severity.ERROR, "SB-12")
 def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-12: the broker answers success and stores nothing."""
+    """SB-12: the broker answers SUCCESS and stores nothing."""
     number = facts.group.retry_queue_nums
     if number <= 0 and facts.clustering:
         yield Finding(
@@ -74,7 +74,7 @@ def not_ascending(description: Description) -> Iterator[Finding]:
     "SB-20",
 )
 def beyond_the_table(facts: GroupFacts) -> Iterator[Finding]:
-    """DL-2: a level beyond the table is the last one; retry r asks for level 3 + r."""
+    """DL-2: a level beyond the table means the last one; retry r requests level 3 + r."""
     for client in _retrying(facts)[:1]:
         maximum = client.settings.max_reconsume_times
         if client.settings.delay_level_when_next_consume:
@@ -117,7 +117,7 @@ def _which(own: int, maximum: int) -> str:
     "SB-2",
 )
 def different_tables(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-2: a message is sent back to the broker it came from, and that broker's table counts."""
+    """SB-2: a message is sent back to the broker from which it came, and that broker's table counts."""
     if not _retrying(facts):
         return
     first = facts.brokers[0]
@@ -142,7 +142,7 @@ def different_tables(facts: GroupFacts) -> Iterator[Finding]:
     "SB-20",
 )
 def attempts(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-9: the broker does not check the number, and takes that of the client whose listener failed."""
+    """SB-9: the broker does not check the number, and uses that of the client whose listener failed."""
     clients = _retrying(facts)
     if not clients:
         return
@@ -294,6 +294,6 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _carried(description: Description, group: str) -> int:
-    """The highest number of attempts with which dead letters of a group come (EN-14)."""
+    """The highest number of attempts with which dead letters of a group arrive (EN-14)."""
     (owner,) = [found for found in description.groups if found.name == group]
     return max(maximum_of(owner.settings_of(member).max_reconsume_times) for member in owner.members) + 1

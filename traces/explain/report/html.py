@@ -85,7 +85,7 @@ def page(
 
     Args:
         result: what to report.
-        stories: violations in sentences, see ``traces.story``.
+        stories: violations in sentences, see ``traces.explain.story``.
         chains: messages whose attempts are to be drawn.
         runs: claim → link to its first finding as a run of the model.
     """

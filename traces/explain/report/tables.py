@@ -54,7 +54,7 @@ FINDINGS = pa.schema(
         pa.field("expected", pa.int64()),
     ]
 )
-"""Columns of :func:`named`; ``traces.findings.ROW`` describes them."""
+"""Columns of :func:`named`; ``traces.engine.findings.ROW`` describes them."""
 
 _OF_REGRESSIONS = CODE["offset-never-back-without-cause"]
 

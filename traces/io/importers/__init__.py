@@ -1,4 +1,4 @@
-"""Importers: other forms of recordings than the kit's own, each told by its content."""
+"""Importers: recordings in other forms than the kit's own, each recognised by its content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 @cache
 def all_importers() -> tuple[Importer, ...]:
-    """All importers, in the order in which they are asked. Their tables are not made where nobody asks."""
+    """All importers, in the order in which they are tried. Their tables are made only when needed."""
     from .broker_log import BrokerLog
     from .chaos_history import ChaosHistory
     from .client_log import ClientLog
@@ -37,7 +37,7 @@ def all_importers() -> tuple[Importer, ...]:
 
 
 def detect(head: str, name: str) -> Importer | None:
-    """The importer for a file that begins with ``head`` and is called ``name``; None if no importer knows it."""
+    """The importer for a file that begins with ``head`` and is called ``name``; None if no importer recognises it."""
     return next((importer for importer in all_importers() if importer.detects(head, name)), None)
 
 

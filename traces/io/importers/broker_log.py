@@ -1,8 +1,8 @@
 """Logs of brokers of 4.9 and 5.x: ``broker.log``, ``lock.log`` and ``broker_default.log``.
 
-They show who joined and left a group and with which subscriptions, offsets that were stored below the stored one, the
-table of locks, dead letters (5.x), resets, and starts of the broker. All times are of the broker's clock, in whole
-seconds, also of events that name a client.
+They show who joined and left a group and with which subscriptions, commits below the stored offset, the table of locks,
+dead letters (5.x), resets, and starts of the broker. All times are by the broker's clock, in whole seconds, even for
+events that name a client.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
 
 _SETTING = re.compile(r"broker(IP1|Name|ClusterName|ConfigPath)=")
-"""What a broker writes when it starts."""
+"""A setting that a broker logs when it starts."""
 
 SECOND = 1_000
 """Brokers log whole seconds; ms."""
 
 STORED_BEFORE = 60_000
-"""A dead letter is logged when it was stored, or that late where the broker is busy; ms."""
+"""A dead letter is logged when it was stored, or up to this much later if the broker is busy; ms."""
 
 _JOINED, _CHANGED = "joined", "subscription changed"
 
@@ -51,7 +51,7 @@ def _went_back(found: re.Match[str], line: LogLine) -> Iterator[Event]:
 
 
 def _dead_letter(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    """The line has whole seconds, and says in ms when the message was stored."""
+    """The line has whole seconds, and states in ms when the message was stored."""
     fields = fields_in(found)
     stored = fields.pop("due", -1)
     yield fields | ({"time": stored} if -STORED_BEFORE <= stored - line.time < SECOND else {})
@@ -66,7 +66,7 @@ def _lock_of(found: re.Match[str], line: LogLine) -> Iterator[Event]:
 
 BROKER_TABLE = Table(
     # ConsumerGroupInfo, ClientManageProcessor. Every new member and every changed subscription is followed by the
-    # message with all subscriptions, which names the address only.
+    # message with all subscriptions, which names only the address.
     row("new consumer connected", rf"^new consumer connected, group: (?P<group>\S+) .*{_CHANNEL}", says=_JOINED),
     row(
         "registerConsumer info changed",
@@ -186,7 +186,7 @@ BROKER_TABLE = Table(
     ),
     row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
 )
-"""What messages of a broker tell."""
+"""Which messages of a broker mean what."""
 
 BROKER_EVIDENCE = frozenset(
     {
@@ -199,15 +199,16 @@ BROKER_EVIDENCE = frozenset(
         Kind.ROLE_CHANGE,
     }
 )
-"""Kinds that a broker always logs, into different files: taken from a file only if they occur in it.
+"""Kinds that a broker always logs, in different files: taken from a file only if they occur in it.
 
-Heartbeats are those that change something, and one for each member that is still there in the end. Not: commits, of
-which only those that go back are logged, pull results, and starts of the broker, whose being away is not logged.
+Heartbeats are those that change something, and one for each member that is still there at the end. Not included:
+commits, of which only those that go back are logged, pull results, and starts of the broker, whose absence is not
+logged.
 """
 
 
 DROPPED_AFTER = 130_000
-"""ST-6: a member without heartbeats is dropped after 120 s, found by a look every 10 s; ms."""
+"""ST-6: a member without heartbeats is dropped after 120 s, found by a check every 10 s; ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +216,7 @@ class BrokerLog:
     """Reads logs of brokers.
 
     Attributes:
-        zone: of the times; None: GMT+8, which the configuration of the brokers fixes, and UTC in other layouts.
+        zone: time zone; None: GMT+8, as set in the brokers' logging configuration, and UTC for other layouts.
         broker: name of the broker; from its start message if None.
     """
 
@@ -224,7 +225,7 @@ class BrokerLog:
     broker: str | None = None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a broker's log, or tells a setting of brokers."""
+        """Whether one of the first lines has the layout of a broker's log, or states a setting of brokers."""
         found = [one for one in map(layout_of, head.split("\n")) if one is not None]
         return any(one is BROKER or (one is PLAIN and _SETTING.match(parts["message"])) for one, parts in found)
 
@@ -274,7 +275,7 @@ class _Names:
     kinds: set[Kind] = field(default_factory=set)
 
     def note(self, line: LogLine, told: Told | None) -> None:
-        """Take in one message."""
+        """Process one message."""
         self.zone, self.end = self.zone or line.layout.zone, line.time
         if told is None:
             return
@@ -290,7 +291,7 @@ class _Names:
                 self.brokers[event["broker"]] = None
 
     def groups(self) -> dict[str, Group]:
-        """What is known of the groups whose mode or locks are told."""
+        """What is known about the groups whose mode or locks are stated."""
         return {
             name: Group(
                 mode=self.modes.get(name, "clustering"),
@@ -301,10 +302,10 @@ class _Names:
 
 
 class _Members:
-    """Clients by their addresses, and which process of a client id is at which host.
+    """Clients by their addresses, and which process of a client id is on which host.
 
-    Two hosts with one client id are two processes (A1). Two ports of one host are not told apart: a client that
-    connects anew has another port, and its old connection is dropped later.
+    Two hosts with one client id are two processes (A1). Two ports of one host are not distinguished: a client that
+    reconnects has another port, and its old connection is dropped later.
     """
 
     def __init__(self) -> None:
@@ -322,7 +323,7 @@ class _Members:
             self._connections.setdefault((group, client, _host(address)), set()).add(address)
 
     def settle(self, event: Event) -> str:
-        """Set client and incarnation from the address; else what the message is counted as."""
+        """Set client and incarnation from the address; otherwise, how the message is counted."""
         address, group = _address(event["detail"]), event["group"]
         client = event.get("client") or self._clients.get((group, address))
         if client is None:
@@ -344,7 +345,7 @@ class _Members:
         return ""
 
     def left(self, end: int) -> Iterator[Event]:
-        """A heartbeat of everyone who has not left when the log ends: else it would have been dropped before."""
+        """A heartbeat of everyone who has not left when the log ends: otherwise they would have been dropped before."""
         for beat in self._beats.values():
             if beat["time"] < end - DROPPED_AFTER:
                 yield beat | {"time": end - DROPPED_AFTER}
@@ -355,7 +356,7 @@ _Member = tuple[str, str, str]
 
 
 def _address(text: str) -> str:
-    """The remote address in a printed channel, or the address that is all of the text."""
+    """The remote address in a printed channel, or the address that is the whole text."""
     remote = _REMOTE.search(text)
     return remote["address"] if remote else text.lstrip("/")
 

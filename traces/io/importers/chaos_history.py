@@ -1,9 +1,9 @@
-"""History files of OpenMessaging Chaos, or OpenChaos: what its clients sent and got while it broke the cluster.
+"""History files of OpenMessaging Chaos, or OpenChaos: what its clients sent and received while it injected faults.
 
-A line has fields between tabs. Requests: client, operation, ``REQUEST``, value, sharding key, time, info. Responses:
-client, operation, ``RESPONSE``, result, value, sharding key, time, latency, info, end-to-end latency. Faults:
-``fault``, name, ``start`` or ``end``, time. Releases before 0.6 have neither info nor end-to-end latency. The info of
-the RocketMQ driver has message id, queue and offset.
+A line has fields separated by tabs. Requests: client, operation, ``REQUEST``, value, sharding key, time, info.
+Responses: client, operation, ``RESPONSE``, result, value, sharding key, time, latency, info, end-to-end latency.
+Faults: ``fault``, name, ``start`` or ``end``, time. Releases before 0.6 have neither info nor end-to-end latency. The
+info of the RocketMQ driver has message id, queue and offset.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .message_text import QUEUE
 from .protocol import Event, Imported
 
 GROUP = "ChaosTest_ConsumerGroup"
-"""The consumer group of all clients of the tool, where the history does not name it."""
+"""The consumer group of all clients of the tool, if the history does not name it."""
 
 _REQUEST = re.compile(r"\d+\t(?:enqueue|dequeue)\tREQUEST\t")
 _RESPONSE = re.compile(r"\d+\t(?:enqueue|dequeue)\tRESPONSE\t(?:SUCCESS|FAILURE|UNKNOWN)\t")
@@ -69,7 +69,9 @@ class ChaosHistory:
 
 @dataclass
 class _Sent:
-    """What producers say of messages, by value, and whether all consumers have found their queues empty in the end."""
+    """What producers say about messages, by value, and whether all consumers have found their queues empty at the
+    end.
+    """
 
     positions: dict[str, Event] = field(default_factory=dict)
     empty: dict[str, bool] = field(default_factory=dict)

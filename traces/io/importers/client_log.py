@@ -1,8 +1,9 @@
-"""Logs of clients: ``rocketmq_client.log`` of 4.9 and 5.x, or the application's log if the client was told to use it.
+"""Logs of clients: ``rocketmq_client.log`` of 4.9 and 5.x, or the application's log if the client is configured to use
+it.
 
-They show when queues were taken and given up, offsets stored, locks won and lost, and what went wrong; not deliveries
-that went well, send-backs that were stored, or offsets that travelled with a pull. Most messages do not name the
-client: it is the one that the nearest message of the same process and group does name (see :meth:`_Names.client_of`).
+They show when queues were taken and given up, offsets stored, locks won and lost, and what went wrong; they do not show
+successful deliveries, send-backs that were stored, or offsets that travelled with a pull. Most messages do not name the
+client: it is the one that the nearest message of the same process and group names (see :meth:`_Names.client_of`).
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from .message_text import consumers_in
 from .protocol import Event, Imported
 
 RESET_PAUSE = 10_000
-"""``MQClientInstance#resetOffset`` waits so long before it sets offsets; ms."""
+"""Pause of ``MQClientInstance#resetOffset`` before it sets offsets; ms."""
 
 RESET_WORK = 10_000
-"""What is stored in this time after the pause, because its queue is given up, is taken for a part of the reset; ms."""
+"""A commit within this time after the pause, made because its queue is given up, counts as a part of the reset; ms."""
 
 STATUS = 1_000
 """The status of a call that threw an exception is logged at once, ms."""
 
-# The message that names the client of a round of rebalance comes after those of the round.
+# The message that names the client of a rebalance round comes after those of the round.
 _TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
 
 
@@ -41,7 +42,7 @@ class ClientLog:
     """Reads logs of clients.
 
     Attributes:
-        zone: of the times; None: GMT+8 for the layout of 5.x, whose configuration fixes it, UTC for others.
+        zone: time zone; None: GMT+8 for the layout of 5.x, whose configuration sets it, UTC for others.
         client: client id of messages that do not name one; from other messages if None.
     """
 
@@ -50,7 +51,9 @@ class ClientLog:
     client: str | None = None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a client's log, or is one of its messages in another one."""
+        """Whether one of the first lines has the layout of a client's log, or is one of its messages in another
+        layout.
+        """
         for text in head.split("\n"):
             found = layout_of(text)
             if found is None:
@@ -58,7 +61,7 @@ class ClientLog:
             layout, parts = found
             if layout is CLIENT_5 or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient"):
                 return True
-            # With rocketmq-tools in its class path a client writes to tools_default.log, as brokers do.
+            # With rocketmq-tools on its class path, a client writes to tools_default.log, as brokers do.
             if layout in (CLIENT_4, SPRING, LOGBACK, BROKER) and _fits(parts["message"]):
                 return True
         return False
@@ -110,7 +113,7 @@ _OF_PROCESSES = frozenset({Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.FILE_LOAD, 
 
 
 def _gap(event: Event, unknown: str) -> Event:
-    """What is known of an event whose group, or client, the log does not tell."""
+    """What is known about an event whose group, or client, the log does not state."""
     names = ("time", "group", "client", "topic") if unknown == "group" else ("time", "group", "topic")
     told = {name: event[name] for name in names if event.get(name) is not None}
     return {**told, "kind": Kind.GAP, "due": event["time"], "detail": f"{event['kind']} of no known {unknown}"}
@@ -139,7 +142,7 @@ class _Names:
     old: bool = False
 
     def note(self, line: LogLine, told: Told | None) -> None:
-        """Take in one message."""
+        """Process one message."""
         self.zones.add(line.layout.zone)
         self.old = self.old or line.layout is CLIENT_4
         if told is None:
@@ -173,13 +176,13 @@ class _Names:
     def is_of_producer(self, events: list[Event]) -> bool:
         """Whether it is the start or end of a client that no message names in a group.
 
-        Producers log these, too, and those that send message traces do so beside each consumer that has them turned on.
+        Producers log these, too, as do those that send message traces for each consumer that has them enabled.
         """
         ids = {event["client"] for event in events if event["kind"] in (Kind.CLIENT_START, Kind.CLIENT_STOP)}
         return bool(ids) and ids.isdisjoint(self.members)
 
     def groups(self) -> dict[str, Group]:
-        """What is known of the groups whose mode, strategy or locks are told."""
+        """What is known about the groups whose mode, strategy or locks are stated."""
         return {
             name: Group(
                 mode=self.modes.get(name, "clustering"),
@@ -190,7 +193,7 @@ class _Names:
         }
 
     def group_of(self, event: Event) -> str | None:
-        """The group that consumes the topic of an event, if only one does."""
+        """The group that consumes the topic of an event, if there is only one."""
         topic = event.get("topic")
         if topic is None:
             return None
@@ -200,14 +203,15 @@ class _Names:
         return None
 
     def has_several(self, event: Event, line: LogLine) -> bool:
-        """Whether the process has several clients of the group then, so that it is not known which one acts."""
+        """Whether the process then has several clients of the group, so that it is not known which one acts."""
         spans = self.spans.get((line.process, event.get("group") or ""), {})
         return sum(first < line.number < last for first, last in spans.values()) > 1
 
     def client_of(self, event: Event, line: LogLine) -> str | None:
         """The client that the nearest naming message of the same process and group names.
 
-        For a round of rebalance that is the next one, unless a client starts in between; else the last one before.
+        For a rebalance round this is the next such message, unless a client starts in between; otherwise the last one
+        before.
         """
         named = self.named.get((line.process, event.get("group") or ""))
         if not named:
@@ -237,10 +241,11 @@ class _Course:
             self._expired.add(_place(told.fields))
 
     def tells_again(self, told: Told) -> bool:
-        """Whether a message tells of calls whose exceptions were told: their status is null, or made not OK, therefore.
+        """Whether a message is about calls whose exceptions were already logged: their status is therefore null, or set
+        to a failure.
 
-        ``ConsumeMessageConcurrentlyService.ConsumeRequest#run`` and its orderly sister log the exception, and then the
-        status that they take for it.
+        ``ConsumeMessageConcurrentlyService.ConsumeRequest#run`` and its orderly counterpart log the exception, and then
+        the status that they assume for it.
         """
         calls = [(event, (*_place(event), event.get("offset"), event.get("attempt"))) for event in told.events]
         results = {event.get("result") for event, _ in calls if event["kind"] == Kind.RESULT}
@@ -277,14 +282,14 @@ class _Course:
 
 
 class _Incarnations:
-    """Which process of its client id acts: one that starts again and has not stopped was killed meanwhile."""
+    """Which process of its client id acts: one that starts again without having stopped was killed meanwhile."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
         self._alive: set[str] = set()
 
     def of(self, event: Event) -> list[Event]:
-        """The event with the number of its process, and before it the end of the process before, if it was killed."""
+        """The event with the number of its process, after the end of the previous process if that was killed."""
         client, kind = event["client"], event["kind"]
         number = self._number.setdefault(client, 0)
         ended = []

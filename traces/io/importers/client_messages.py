@@ -1,4 +1,4 @@
-"""Messages of clients, 4.9 and 5.x, and what each of them tells."""
+"""Messages of clients, 4.9 and 5.x, and what each of them means."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REQUEST = rf"PullRequest \[consumerGroup=(?P<group>[^,]+), messageQueue={QUEUE}
 _EXPIRED_LEVEL = 3
 
 MODE, EXPIRES = "mode", "expires"
-"""What a message without an event says: how a group consumes, and that a queue will be dropped."""
+"""The content of a message without an event: how a group consumes, and that a queue will be dropped."""
 
 
 def _route(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -35,7 +35,7 @@ def _not_a_member(found: re.Match[str], line: LogLine) -> Iterator[Event]:
 
 
 def _messages(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    """Every printed message; what the text around says of queue and group is of the queue that was pulled."""
+    """Every printed message; queue and group in the surrounding text are those of the queue that was pulled."""
     around = fields_in(found)
     for message in messages_in(line.message, group=around.get("group")):
         yield message | around
@@ -62,7 +62,7 @@ CLIENT_TABLE = Table(
         r"from broker\[(?P<broker>\S+) .*success",
         Kind.UNREGISTER,
     ),
-    # Which of the process's clients has asked is not told: it is what the name server says then.
+    # Which of the process's clients has asked is not stated: it counts as the name server's answer at that time.
     row(
         "route info changed",
         r"^the topic\[(?P<topic>[^]]+)\] route info changed, .* ,new\[Topic",
@@ -82,7 +82,7 @@ CLIENT_TABLE = Table(
     row("add a new mq failed", "add a new mq failed"),
     row("add a new mq, ", rf"^doRebalance, (?P<group>\S+), add a new mq, {QUEUE}", Kind.ASSIGN),
     row("add a new pull request", rf"add a new pull request {_REQUEST}", Kind.PULL),
-    # 4.9 tells this when it has dropped the queue, 5.x ("try remove") before, and then as any other removal.
+    # 4.9 logs this when it has dropped the queue, 5.x ("try remove") before, and then like any other removal.
     row(
         "because pull is pause",
         rf"^\[BUG\]doRebalance, (?P<group>\S+), remove unnecessary mq, {QUEUE}, because pull is pause",
@@ -219,7 +219,7 @@ CLIENT_TABLE = Table(
         result=Result.FAILED,
         path=Way.REQUEST,
     ),
-    # ConsumeMessageConcurrentlyService and its orderly sister
+    # ConsumeMessageConcurrentlyService and its orderly counterpart
     row(
         "sendMessageBack exception, group: ",
         r"group: (?P<group>\S+) msg: ",
@@ -271,7 +271,7 @@ CLIENT_TABLE = Table(
         says=MODE,
     ),
 )
-"""What messages of a client tell."""
+"""Which messages of a client mean what."""
 
 CLIENT_EVIDENCE = frozenset(
     {
@@ -289,6 +289,7 @@ CLIENT_EVIDENCE = frozenset(
 )
 """Kinds that a client always logs, so that their absence means something; taken from a log only if they occur in it.
 
-Not: starts and heartbeats (a log is of one process, so it cannot show a second one with the same id, and heartbeats are
+Not included: starts and heartbeats (a log is of one process, so it cannot show a second one with the same id, and
+heartbeats are
 sampled), rebalances (only changed results, without the views), pull results and results (only the bad ones).
 """

@@ -1,4 +1,4 @@
-"""Time zones of what is imported: log lines carry none, so it comes from the layout or from the user."""
+"""Time zones for imported files: log lines contain none, so it comes from the layout or from the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OFFSET = re.compile(r"^(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?$")
 
 
 def zone_of(name: str) -> tzinfo:
-    """The zone of a name: UTC, an offset such as +08:00 or GMT+8, or a name such as Asia/Shanghai.
+    """The zone with a name: UTC, an offset such as +08:00 or GMT+8, or a name such as Asia/Shanghai.
 
     Raises:
         TraceError: there is no such zone.
@@ -35,7 +35,8 @@ def zone_of(name: str) -> tzinfo:
 
 
 def millis_of(stamp: str, zone: tzinfo) -> int:
-    """Milliseconds since 1970 UTC of a stamp such as ``2024-05-01 10:00:00.123``; a zone in the stamp comes first.
+    """Milliseconds since 1970 UTC of a time stamp such as ``2024-05-01 10:00:00.123``; a zone in it takes
+    precedence.
 
     Raises:
         ValueError: it is no date and time.
@@ -50,7 +51,7 @@ def millis_of(stamp: str, zone: tzinfo) -> int:
 
 @lru_cache(1 << 10)
 def _minute(stamp: str, zone: tzinfo) -> int:
-    """The same of a minute, of which a log has many lines."""
+    """The same for a minute, of which a log has many lines."""
     return (datetime.fromisoformat(stamp).replace(tzinfo=zone) - _EPOCH) // _MILLISECOND
 
 

@@ -4,9 +4,8 @@
 - ``delayOffset.json`` of a broker: how far each delay level was delivered (``ScheduleMessageService``);
 - ``offsets.json`` of a broadcasting client, ``…/<client id>/<group>/offsets.json`` (``LocalFileOffsetStore``).
 
-The first copy tells every offset, a later one those that differ from the copy before it. What happened to an offset
-between two copies, and was made good again, is not in them: commits are no evidence of a series, however many copies
-there are.
+The first copy contributes every offset, a later one those that differ from the copy before it. Changes of an offset
+between two copies that were undone again are not visible: even a series of many copies is no evidence about commits.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ class ConsumerOffset:
     """Reads files of stored offsets.
 
     Attributes:
-        zone: of a date and time in the name of a file; UTC if None.
-        broker: name of the broker; if None, the folder of a file where files of several folders are read.
+        zone: time zone of a date and time in the name of a file; UTC if None.
+        broker: name of the broker; if None, the folder of a file if files of several folders are read.
     """
 
     name: str = "consumer-offset"
@@ -127,7 +126,7 @@ class ConsumerOffset:
 
 @dataclass(frozen=True, kw_only=True)
 class _Copy:
-    """One file: its table as read, None if it could not be."""
+    """One file: its table as read; None if it could not be read."""
 
     path: Path
     time: int
@@ -156,11 +155,11 @@ class _Copy:
         return self.folder.parent.name if self.what == "local" else None
 
     def order(self) -> tuple[int, bool, str]:
-        """By time; of two files of one time, the backup is the older one (``MixAll#string2File``)."""
+        """By time; of two files with the same time, the backup is the older one (``MixAll#string2File``)."""
         return self.time, not self.path.name.endswith(".bak"), str(self.path)
 
     def cells(self, problems: Problems) -> Iterator[tuple[Cell, int]]:
-        """Every stored offset; what is none is a problem."""
+        """Every stored offset; an invalid one is a problem."""
         for key, value in (self.table or {}).items():
             if self.what == "local":
                 queue = _queue_of(key)
@@ -179,7 +178,7 @@ class _Copy:
 
 
 def _queue_of(key: str) -> dict[str, Any]:
-    """The message queue that a key of a broadcasting client's table is; empty if it is none."""
+    """The message queue for which a key of a broadcasting client's table stands; empty if it is none."""
     try:
         queue = read_json(key) if key.startswith("{") else {}
     except ValueError:
@@ -196,7 +195,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _time_of(path: Path, zone: str | None) -> int:
-    """When a copy was made, ms: by the name of the file, else by its time of modification."""
+    """When a copy was made, ms: by the name of the file, otherwise by its time of modification."""
     millis = _MILLIS.search(path.name)
     if millis:
         return int(millis[1])

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..json_text import read_json
 
-# A string, to pass over it; an object that is a key; a number, and what makes it a key. What has been looked at is not
-# looked at again: a string without end is passed over as well, and so is a number that is no key.
+# A string, to skip it; an object that is a key; a number, and what makes it a key. Nothing is scanned twice: a string
+# without end is skipped as well, as is a number that is no key.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z|\\)|(\{[^{}\[\]]*\})(?=\s*:)|(-?\d++)(\s*+:)?', re.DOTALL)
 
 
@@ -17,7 +17,7 @@ def loads(text: str) -> Any:
     """The value of a text. Keys that are numbers or objects become strings: digits, and JSON.
 
     Raises:
-        ValueError: as of :func:`~..json_text.read_json`.
+        ValueError: as for :func:`~..json_text.read_json`.
     """
     return read_json(_TOKEN.sub(_quoted, text))
 

@@ -1,8 +1,9 @@
 """Logs of applications whose listeners run in the container of RocketMQ's Spring starter.
 
-``DefaultRocketMQListenerContainer`` logs each failed call with message id, topic and count (WARN), and, where DEBUG is
-on, the message it got and how long a call took that went well. So failures are always there, successes only with DEBUG.
-Documents that quote such a log, in Markdown fences for example, are read too: lines of no layout are passed over.
+``DefaultRocketMQListenerContainer`` logs each failed call with message id, topic and count (WARN) and, with DEBUG on,
+the message that it got and the duration of a successful call. Failures are therefore always logged, successes only with
+DEBUG. Documents that quote such a log, in Markdown fences for example, are read too: lines of no known layout are
+skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _RECEIVED = "received msg: MessageExt ["
 _SUCCEEDED = re.compile(r"consume (\S+) cost: (\d+) ms")
 
 OWN_LINE = 5_000
-"""A line that its thread wrote at most so long before a failure (ms) is taken for one of the same listener call."""
+"""A line that its thread wrote at most this long before a failure (ms) counts as one of the same listener call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,8 @@ class ListenerLog:
     """Reads logs of listeners.
 
     Attributes:
-        zone: of the times, where lines have none; None is UTC.
-        group: consumer group of the listeners; the log does not have it.
+        zone: time zone if lines have none; None is UTC.
+        group: consumer group of the listeners, which is not in the log.
         client: client id; the id of the process if None.
     """
 
@@ -101,7 +102,7 @@ class ListenerLog:
 
 @dataclass
 class _Thread:
-    """A thread of the application: its last line of its own, and the call that it told the beginning of."""
+    """A thread of the application: its last line of its own, and the call whose beginning it logged."""
 
     line: LogLine | None = None
     call: Event | None = None

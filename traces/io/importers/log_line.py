@@ -1,6 +1,6 @@
-"""Lines of logs: their layouts, from the logging configurations that RocketMQ and Spring Boot come with.
+"""Lines of logs: their layouts, from the logging configurations of RocketMQ and Spring Boot.
 
-A line that has none of the layouts belongs to the line before it: a stack trace, or a message of several lines.
+A line without any of the layouts belongs to the line before it: a stack trace, or a message of several lines.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Layout:
 
     Attributes:
         name: short name.
-        pattern: of a line that begins a message.
-        zone: of its times, where the user does not tell.
+        pattern: pattern of a line that begins a message.
+        zone: zone of its times, unless the user gives one.
     """
 
     name: str
@@ -66,7 +66,7 @@ SPRING = Layout(
     zone="UTC",
 )
 LOGBACK = Layout(
-    name="logback",  # what most applications choose: date, thread, level, logger
+    name="logback",  # the choice of most applications: date, thread, level, logger
     pattern=re.compile(
         _DAY
         + r"[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?) +\[(?P<thread>[^]]*)\] +"
@@ -77,7 +77,7 @@ LOGBACK = Layout(
 )
 
 PLAIN = Layout(
-    name="plain",  # the lab's, and that of others who have the log of a broker on standard output: date, level, thread
+    name="plain",  # the lab's layout, and that of others with a broker's log on standard output: date, level, thread
     pattern=re.compile(
         _DAY + r"[.,]\d{3}) +" + _LEVEL + r" +(?P<thread>(?!\[|\d+ +---)\S+) +- (?P<message>.*)",
     ),
@@ -85,10 +85,10 @@ PLAIN = Layout(
 )
 
 LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
-"""All layouts; the first that a line has is its own. A line of CLIENT_4 may have that of PLAIN too."""
+"""All layouts; the first that matches a line is its own. A line of CLIENT_4 may also match PLAIN."""
 
 CONTINUATION = "continuation"
-"""What is counted for a line that continues the message before it."""
+"""Name under which a line that continues the message before it is counted."""
 
 
 class LogLine(NamedTuple):
@@ -98,9 +98,9 @@ class LogLine(NamedTuple):
     time: int  # ms since 1970 UTC
     layout: Layout  # of the line
     level: str  # INFO and so on
-    process: str  # id of the process, empty where the layout has none
-    thread: str  # name of the thread, empty where the layout has none
-    logger: str  # name of the logger, empty where the layout has none
+    process: str  # id of the process; empty if the layout has none
+    thread: str  # name of the thread; empty if the layout has none
+    logger: str  # name of the logger; empty if the layout has none
     message: str  # the first line of the message
 
 
@@ -124,11 +124,11 @@ def log_lines(
     """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
 
     Args:
-        path: of the file.
-        problems: gets lines whose time is impossible.
+        path: path of the file.
+        problems: receives lines whose time is impossible.
         skipped: counts lines that are no event, by what they are.
-        zone: of all times; by the layout if None.
-        only: numbers of the lines that are wanted, in their order; all if None.
+        zone: zone of all times; by the layout if None.
+        only: numbers of the wanted lines, in their order; all if None.
     """
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0

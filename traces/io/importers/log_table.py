@@ -1,8 +1,8 @@
-"""Tables of log messages: which of them tell an event, and of what.
+"""Tables of log messages: which of them are events, and of what kind.
 
-A row is a literal that its messages contain, a pattern whose named groups are fields of the event, and what the event
-is. Rows without a kind are messages that are known and tell nothing more. The tables of clients and brokers differ in
-rows only; what cannot be said in a row is done by a function of it.
+A row is a literal that its messages contain, a pattern whose named groups are fields of the event, and the kind of the
+event. Rows without a kind are known messages without further meaning. The tables of clients and brokers differ only in
+rows; anything that a row cannot express is done by a function in it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .log_line import LogLine, log_lines
 from .protocol import Event
 
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
-"""Makes the events of a message that a row cannot tell in its pattern; what the row says is added to each."""
+"""Makes the events of a message that a row cannot express in its pattern; the values of the row are added to each."""
 
 _WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level", "due"})
 
@@ -32,13 +32,13 @@ class Row:
     """One kind of message.
 
     Attributes:
-        contains: a literal part of it, case-sensitive: found before the pattern is tried.
+        contains: a literal part of it, case-sensitive, which is searched before the pattern is tried.
         pattern: searched in the message; its named groups are fields of the event.
-        kind: of the event; None for a message without one.
-        result: of the event.
-        path: of the event.
-        more: makes the events instead, if there is more to it.
-        says: what a message without an event is good for.
+        kind: kind of the event; None for a message without one.
+        result: result of the event.
+        path: path of the event.
+        more: makes the events instead, if the row is not enough.
+        says: the content of a message without an event.
     """
 
     contains: str
@@ -51,11 +51,11 @@ class Row:
 
 
 class Table:
-    """The rows of one program: the first that fits a message tells of it.
+    """The rows of one program: the first that fits a message determines its meaning.
 
     Attributes:
-        rows: in their order.
-        literals: what they ask for in messages, each once.
+        rows: the rows, in their order.
+        literals: the literals that they require in messages, each once.
     """
 
     def __init__(self, *rows: Row) -> None:
@@ -65,12 +65,12 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a message tells.
+    """The meaning of a message.
 
     Attributes:
-        row: that fits it.
+        row: the row that fits it.
         fields: the named groups of the row's pattern.
-        events: its events, none for rows without a kind.
+        events: its events; none for rows without a kind.
     """
 
     row: Row
@@ -88,7 +88,7 @@ def row(
     more: More | None = None,
     says: str = "",
 ) -> Row:
-    """A row; see :class:`Row`. Spaces of the pattern count.
+    """A row; see :class:`Row`. Spaces in the pattern are significant.
 
     Raises:
         ValueError: a named group of the pattern is no field.
@@ -109,21 +109,21 @@ def row(
 
 
 Note = Callable[[LogLine, Told | None], None]
-"""Takes in a message, and what it tells, if anything."""
+"""Receives a message, and its meaning, if it has any."""
 
 
 def told_lines(
     path: File, table: Table, problems: Problems, skipped: Counter[str], *, zone: str | None, note: Note
 ) -> array[int]:
-    """The numbers of the lines of a log of which some row tells; all other lines are counted in ``skipped``.
+    """The numbers of the lines of a log that fit some row; all other lines are counted in ``skipped``.
 
     Args:
-        path: of the file.
-        table: of the program that wrote it.
-        problems: gets lines whose time is impossible.
+        path: path of the file.
+        table: table of the program that wrote it.
+        problems: receives lines whose time is impossible.
         skipped: counts the others, by what they are.
-        zone: of all times; by the layout if None.
-        note: is told each message of the file, and what it tells.
+        zone: zone of all times; by the layout if None.
+        note: called with each message of the file, and its meaning.
     """
     numbers = array("q")
     for line in log_lines(path, problems, skipped, zone=zone):
@@ -133,13 +133,13 @@ def told_lines(
         if told is not None:
             numbers.append(line.number)
         else:
-            # One that no row fits though it is named is cut off, or of another release.
+            # A line that contains a literal but fits no row is cut off, or of another release.
             skipped["message in an unknown form" if is_named else "other message"] += 1
     return numbers
 
 
 def told_again(path: File, table: Table, numbers: Iterable[int], *, zone: str | None) -> Iterator[tuple[LogLine, Told]]:
-    """The messages of a log with these numbers of lines, each with what it tells; see :func:`told_lines`."""
+    """The messages of a log with these line numbers, each with its meaning; see :func:`told_lines`."""
     for line in log_lines(path, Problems(), Counter(), zone=zone, only=numbers):
         told = told_by(line, table)
         if told is not None:
@@ -147,7 +147,7 @@ def told_again(path: File, table: Table, numbers: Iterable[int], *, zone: str | 
 
 
 def _is_named(message: str, table: Table) -> bool:
-    """Whether a message contains what some row tells of, in whichever form."""
+    """Whether a message contains a literal of some row, in whichever form."""
     for literal in table.literals:  # noqa: SIM110  a generator takes twice the time for each line of a log
         if literal in message:
             return True
@@ -155,7 +155,7 @@ def _is_named(message: str, table: Table) -> bool:
 
 
 def told_by(line: LogLine, table: Table) -> Told | None:
-    """What a message tells by the first row that fits it; None if no row does."""
+    """The meaning of a message by the first row that fits it; None if no row does."""
     for candidate in table.rows:
         if candidate.contains not in line.message:
             continue

@@ -1,4 +1,4 @@
-"""Messages (``MessageExt#toString``), which several lines of logs hold, and heartbeats as Java prints them."""
+"""Messages (``MessageExt#toString``), which occur in several log lines, and heartbeats as Java prints them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MESSAGE = re.compile(
 _OF_ROUTE = re.compile(r"QueueData \[brokerName=([^,]+), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=(\d{1,9}),")
 _PERM_READ = 4
 _MOST_QUEUES = 10_000
-"""Of a topic: a line is no reason to make more of it."""
+"""Maximum number of queues of a topic: a line alone does not justify more."""
 _KEY = re.compile(r"(?:^|, )UNIQ_KEY=([^,}]+)")
 _RETRIED = re.compile(r"(?:^|, )RETRY_TOPIC=")
 _QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").replace("?P<queue>", ""))
@@ -31,8 +31,8 @@ _QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").re
 def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
     """The fields of every message printed in a text, in its order: queue, offset, ids, attempt and topic.
 
-    A retry copy is printed with the topic of the message but with queue and offset in the retry topic, whose name is
-    that of the group; if the group is not known, the place is left out.
+    A retry copy is printed with the topic of the message, but with queue and offset in the retry topic, whose name
+    contains the group; if the group is not known, the place is left out.
     """
     for part in text.split("MessageExt [")[1:]:
         found = _MESSAGE.match("MessageExt [" + part)
@@ -52,9 +52,10 @@ def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
 
 
 def readable_in(text: str) -> list[str]:
-    """The queues that a route printed in a text lets a client read, as broker:id, in order of broker and id.
+    """The queues that a client may read according to a route printed in a text, as broker:id, ordered by broker and
+    id.
 
-    ``TopicRouteData#toString``; as ``MQClientInstance#topicRouteData2TopicSubscribeInfo`` takes them from it (EN-2).
+    ``TopicRouteData#toString``; interpreted as by ``MQClientInstance#topicRouteData2TopicSubscribeInfo`` (EN-2).
     """
     found = {broker: int(count) for broker, count, perm in _OF_ROUTE.findall(text) if int(perm) & _PERM_READ}
     queues = (f"{broker}:{queue}" for broker, count in sorted(found.items()) for queue in range(count))
@@ -62,7 +63,7 @@ def readable_in(text: str) -> list[str]:
 
 
 def queues_in(text: str) -> list[str]:
-    """Every queue printed in a text, as broker:id, in order of broker and id."""
+    """Every queue printed in a text, as broker:id, ordered by broker and id."""
     found = sorted({(broker, whole_number(queue)) for _, broker, queue in _QUEUES.findall(text)})
     return [f"{broker}:{queue}" for broker, queue in found]
 
@@ -81,7 +82,7 @@ class ConsumerText:
     Attributes:
         group: its name.
         mode: ``clustering`` or ``broadcasting``.
-        pulls: whether its application pulls (``CONSUME_ACTIVELY``), instead of a listener that is called.
+        pulls: whether its application pulls (``CONSUME_ACTIVELY``), instead of having a listener.
         subscriptions: each as topic=expression@version, sorted.
     """
 

@@ -1,11 +1,11 @@
 r"""RocketMQ's own message trace: what producers and consumers send to ``RMQ_SYS_TRACE_TOPIC`` (TR-1 … TR-9).
 
-A body holds records that end with ``\x02``, of fields between ``\x01``. A file holds one body or many, one a line, each
-as it is, in hexadecimal or base64, or in a JSON object ``{"bornHost": …, "body": …}`` in any of these forms.
+A body holds records that end with ``\x02``, with fields separated by ``\x01``. A file holds one or more bodies, one per
+line, each raw, in hexadecimal or base64, or in a JSON object ``{"bornHost": …, "body": …}`` in any of these forms.
 
-Queue, offset and client are not in the records. The client is found all the same: the request id of a delivery is made
-like a unique key, of address and process id of the consumer, and ``bornHost`` says where the trace came from. The topic
-of a delivery is that of the ``Pub`` record with the same message id, if it is in the file.
+Queue, offset and client are not in the records. The client can be found nevertheless: the request id of a delivery is
+made like a unique key, from address and process id of the consumer, and ``bornHost`` says where the trace came from.
+The topic of a delivery is that of the ``Pub`` record with the same message id, if it is in the file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HALF, _DELAYED = 1, 3
 _TIMED_OUT, _THREW, _RETURNED_NULL = 1, 2, 3
 
 UNKNOWN_CLIENT = "unknown"
-"""The client of a delivery where neither request id nor bornHost tell it."""
+"""The client of a delivery if neither request id nor bornHost show it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +50,11 @@ class MessageTrace:
     name: str = "message-trace"
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines holds a body."""
+        """Whether one of the first lines contains a body."""
         return any(_body_of(line) is not None for line in head.split("\n")[:20])
 
     def read(self, path: Path, problems: Problems) -> Imported:
-        """Read a file twice: for what records need of each other, and for the events."""
+        """Read a file twice: for what records need from each other, and for the events."""
         known = _Known()
         for record in _records(path, Problems()):
             known.note(record)
@@ -86,7 +86,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Call:
-    """The beginning of a listener call, as ``SubBefore`` records tell it."""
+    """The beginning of a listener call, from ``SubBefore`` records."""
 
     time: int
     group: str | None
@@ -95,7 +95,7 @@ class _Call:
 
 @dataclass
 class _Known:
-    """What is in the whole file."""
+    """What the whole file shows."""
 
     topics: dict[str, str] = field(default_factory=dict)  # topic of a message, by its id
     calls: dict[str, _Call] = field(default_factory=dict)  # listener calls, by request id
@@ -129,7 +129,8 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
     early: dict[tuple[str, str], list[Event]] = {}
     first = last = None
     for record in _records(path, problems):
-        # Two clients in one process may both report (TR-2); a request id names one call, so this is no second delivery.
+        # Two clients in one process may both report (TR-2); a request id identifies one call, so this is no second
+        # delivery.
         digest = blake2b(FIELD.join(record.fields).encode(), digest_size=16).digest()
         if digest in seen:
             skipped["repeated record"] += 1
@@ -145,7 +146,8 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
             continue
         first = event["time"] if first is None else min(first, event["time"])
         last = event["time"] if last is None else max(last, event["time"])
-        # Batches of a client may come in another order than it sent them: in one ms a call begins before it ends.
+        # Batches of a client may arrive in another order than it sent them: within one ms, a call begins before it
+        # ends.
         if record.type == "SubAfter":
             call = record.fields[1], record.fields[2]
             if call not in begun and known.begins_in(event["time"], call):
@@ -169,7 +171,7 @@ def _pub(record: _Record, known: _Known) -> Event | str:
     offset_id, success = ("null", fields[12]) if len(fields) == 13 else (fields[12], fields[13])
     return {
         "time": _whole("time", fields[1]),
-        # A delayed message is stored in the schedule topic; when it is due is not in the record.
+        # A delayed message is stored in the schedule topic; its due time is not in the record.
         "kind": Kind.DELAY_STORE if number == _DELAYED else Kind.STORE,
         "result": Result.OK if success == "true" else Result.FAILED,
         "client": _process(fields[5]) or _host(fields[14] if len(fields) > 14 else record.born) or UNKNOWN_CLIENT,
@@ -198,7 +200,7 @@ def _sub_before(record: _Record, known: _Known) -> Event | str:
 def _sub_after(record: _Record, known: _Known) -> Event | str:
     fields = record.fields
     call = known.calls.get(fields[1])
-    # Up to 4.7, and to a cloud channel, neither time nor group are written: they come from the beginning of the call.
+    # Up to 4.7, and for a cloud channel, neither time nor group are written: they come from the beginning of the call.
     if len(fields) >= 9:
         time, group = _whole("time", fields[7]), _text(fields[8])
     elif call is not None:
@@ -250,7 +252,7 @@ _READERS = {
 
 
 def _result(success: bool, code: int) -> Result:
-    """TR-4: the code says how the call ended, ``success`` what the listener said; a late success is one."""
+    """TR-4: the code says how the call ended, ``success`` what the listener returned; a late success is a success."""
     if code == _THREW:
         return Result.EXCEPTION
     if code == _RETURNED_NULL:
@@ -261,7 +263,7 @@ def _result(success: bool, code: int) -> Result:
 
 
 def _records(path: Path, problems: Problems) -> Iterator[_Record]:
-    """All records of a file; those that are cut off or of no known type are problems."""
+    """All records of a file; those that are cut off or of unknown type are problems."""
     number = 0
     for line, text in lines_of(path, problems):
         if not text.strip():
@@ -287,7 +289,7 @@ def _split(body: str) -> Iterator[list[str]]:
     """The records of a body as lists of fields, empty ones kept (TR-6)."""
     for record in body.split(RECORD):
         fields, first = record.split(FIELD), 0
-        # 4.9 does not terminate a SubAfter record to a cloud channel: the next type is its eighth field.
+        # 4.9 does not terminate a SubAfter record for a cloud channel: the next type is its eighth field.
         while fields[first] == "SubAfter" and len(fields) - first > 8 and fields[first + 7] in _TYPES:
             yield fields[first : first + 7]
             first += 7
@@ -296,7 +298,7 @@ def _split(body: str) -> Iterator[list[str]]:
 
 
 def _body_of(line: str) -> tuple[str, str] | None:
-    """The body that a line holds, and where it was born, empty if not told; None if there is no body."""
+    """The body in a line, and where it was born (empty if not stated); None if there is no body."""
     line = line.strip(" \t\r\n\ufeff")
     if _BEGINS.match(line):
         return line, ""
@@ -320,15 +322,15 @@ def _body_of(line: str) -> tuple[str, str] | None:
 
 
 def _text(value: str) -> str | None:
-    """A field of text; Java writes nulls as the word."""
+    """A text field; Java writes nulls as the word."""
     return None if value in ("", "null") else value
 
 
 def _whole(what: str, value: str) -> int:
-    """A field of a whole number.
+    """A whole-number field.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a whole number.
     """
     if not re.fullmatch(r"-?\d{1,18}", value):
         raise ValueError(f"{what} is {value!r}, not a whole number")
@@ -336,7 +338,7 @@ def _whole(what: str, value: str) -> int:
 
 
 def _consumer(record: _Record, request_id: str) -> str:
-    """The consumer of a call: the process of its request id, at the address that the trace came from if it is told."""
+    """The consumer of a call: the process in its request id, at the address from which the trace came, if stated."""
     process, host = _process(request_id), _host(record.born)
     if process and host:
         return f"{host}@{process.rpartition('@')[2]}"
@@ -356,6 +358,8 @@ def _process(unique: str) -> str | None:
 
 
 def _host(address: str) -> str:
-    """The host of an address such as ``/10.0.0.5:43210``: ports differ from broker to broker, and tell no client."""
+    """The host of an address such as ``/10.0.0.5:43210``: ports differ from broker to broker, and identify no
+    client.
+    """
     host = address.lstrip("/")
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host

@@ -1,13 +1,14 @@
-"""OpenTelemetry spans of RocketMQ clients, as the collector's file exporter writes them: OTLP as JSON, one a line.
+"""OpenTelemetry spans of RocketMQ clients, as written by the collector's file exporter: OTLP as JSON, one export per
+line.
 
 Attributes are those of the messaging conventions, in any of their versions: ``messaging.destination`` became
 ``messaging.destination.name``, ``messaging.operation`` became ``messaging.operation.type``, the group moved from
 ``messaging.rocketmq.client_group`` to ``messaging.consumer.group.name``, ``messaging.rocketmq.*`` to ``rocketmq.*``.
-Queue and offset are none of them; the Java agent adds them where its experimental attributes are switched on.
+Queue and offset are not among them; the Java agent adds them if its experimental attributes are enabled.
 
-A span that ends without an error says that a listener succeeded only where the instrumentation would say that it did
-not: the conventions since 1.27 and the instrumentation of the 5.x client do, that of the 4.x client does not. Otherwise
-nobody knows how the call ended, and no result is made up.
+A span that ends without an error shows that a listener succeeded only if the instrumentation would have reported a
+failure: the conventions since 1.27 and the instrumentation of the 5.x client do, that of the 4.x client does not.
+Otherwise it is not known how the call ended, and no result is made up.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..json_text import read_json, what_is_wrong
 from .protocol import Event, Imported
 
 UNKNOWN_CLIENT = "unknown"
-"""The client of a span where neither attributes nor the resource tell it."""
+"""The client of a span if neither attributes nor the resource show it."""
 
 _CONSUMER, _PRODUCER = (5, "SPAN_KIND_CONSUMER"), (4, "SPAN_KIND_PRODUCER")
 _UNSET, _OK, _ERROR = range(3)
@@ -41,7 +42,7 @@ _TOLD = {
     "COMMIT": Result.COMMIT,
     "ROLLBACK": Result.ROLLBACK,
 }
-"""What a listener returned, where an attribute says it."""
+"""What a listener returned, if an attribute says it."""
 
 _MARK = '"resourceSpans"'
 
@@ -58,7 +59,7 @@ class OtelSpans:
         return first.startswith("{") and _MARK in first[:200]
 
     def read(self, path: Path, problems: Problems) -> Imported:
-        """Read a file twice: for what is known of groups and of results, and for the events."""
+        """Read a file twice: for what is known about groups and results, and for the events."""
         known = _Known()
         for span in _spans(path, Problems(), Counter()):
             known.note(span)
@@ -78,21 +79,21 @@ class _Span:
 
     line: int  # of the file
     told: Mapping[str, Any]  # the span itself
-    attributes: Mapping[str, Any]  # its attributes, and those of its resource where it has none of the name
+    attributes: Mapping[str, Any]  # its attributes, and those of its resource if it has none of the name
     scope: str  # name of the instrumentation
 
     def text(self, *names: str) -> str | None:
-        """The first of these attributes that is there, as text."""
+        """The first of these attributes that exists, as text."""
         found = next((self.attributes[name] for name in names if name in self.attributes), None)
         if isinstance(found, bool) or found is None or found == "":
             return None
         return str(found) if isinstance(found, str | int) else None
 
     def number(self, *names: str) -> int | None:
-        """The first of these attributes that is there, as a whole number; some write it as text.
+        """The first of these attributes that exists, as a whole number; some write it as text.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not a whole number.
         """
         found = self.text(*names)
         return None if found is None else _whole(names[0], found)
@@ -103,7 +104,7 @@ class _Span:
 
     @property
     def operation(self) -> str:
-        """What it is about: process, publish and so on; by its kind where no attribute says it."""
+        """What it is about: process, publish and so on; by its kind if no attribute says it."""
         told = self.text("messaging.operation.type", "messaging.operation", "messaging.operation.name")
         if told is None:
             kind = self.told.get("kind")
@@ -122,7 +123,7 @@ class _Span:
 
     @property
     def result(self) -> Result | None:
-        """How a call ended; None where nobody knows."""
+        """How a call ended; None if this is not known."""
         for name in ("consume_concurrently_status", "consume_orderly_status", "consume_status"):
             told = _TOLD.get(self.of_rocketmq(name) or "")
             if told is not None:
@@ -154,7 +155,7 @@ class _Span:
 
 
 class _Known:
-    """What is in the whole file."""
+    """What the whole file shows."""
 
     def __init__(self) -> None:
         self.groups: dict[str, Group] = {}
@@ -174,7 +175,7 @@ class _Known:
 
     @property
     def evidence(self) -> frozenset[Kind]:
-        """The kinds that are recorded whenever they happen, as far as spans are neither sampled nor lost."""
+        """The kinds that are recorded whenever they happen, provided that spans are neither sampled nor lost."""
         return frozenset(self._kinds - ({Kind.RESULT} if self._results_missing else set()))
 
 
@@ -198,7 +199,7 @@ def _of(span: _Span, skipped: Counter[str]) -> Iterator[Event]:
     """The events of a span.
 
     Raises:
-        ValueError: it has no time, or a number is none.
+        ValueError: it has no time, or an invalid number.
     """
     if (span.text("messaging.system") or "").lower() not in ("rocketmq", "apache_rocketmq"):
         skipped["span of something else"] += 1
@@ -245,11 +246,11 @@ def _kind_of_store(span: _Span) -> Kind:
 
 
 def _about(span: _Span) -> Event:
-    """What a span says of its client and its message."""
+    """What a span says about its client and its message."""
     return {
         "client": span.client,
         "topic": span.text("messaging.destination.name", "messaging.destination"),
-        # The agent tells the address of the broker that stored the message, others its name.
+        # The agent reports the address of the broker that stored the message, others its name.
         "broker": span.of_rocketmq("broker_name") or span.of_rocketmq("broker_address"),
         "queue": span.number("messaging.rocketmq.queue_id", "rocketmq.queue_id", "messaging.destination.partition.id"),
         "offset": span.number("messaging.rocketmq.queue_offset", "rocketmq.queue_offset"),
@@ -259,7 +260,7 @@ def _about(span: _Span) -> Event:
 
 
 def _told(event: Event) -> Event:
-    """An event without what is absent; an offset without its queue says nothing, and a queue without its broker."""
+    """An event without absent values; an offset without its queue says nothing, nor does a queue without its broker."""
     if event.get("queue") is None or event.get("broker") is None:
         event = {name: value for name, value in event.items() if name not in ("queue", "offset", "broker")}
     return {name: value for name, value in event.items() if value is not None}
@@ -288,7 +289,7 @@ def _whole(what: str, value: str) -> int:
     """A number.
 
     Raises:
-        ValueError: it is none of 64 bits.
+        ValueError: it is not a 64-bit integer.
     """
     if not (value.removeprefix("-").isascii() and value.removeprefix("-").isdigit() and len(value) < 20):
         raise ValueError(f"{what} is {value[:40]!r}, not a whole number")
@@ -298,7 +299,7 @@ def _whole(what: str, value: str) -> int:
 
 
 def _spans(path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[_Span]:
-    """All spans of a file; lines that are no export of spans are problems."""
+    """All spans of a file; lines that are not an export of spans are problems."""
     for number, line in lines_of(path, problems):
         text = line.strip(" \t\r\n\ufeff")
         if not text:
@@ -317,7 +318,7 @@ def _spans(path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[_S
         for resource in _objects(told["resourceSpans"], path, number, problems):
             of_resource = resource.get("resource")
             usual = _attributes(of_resource) if isinstance(of_resource, dict) else {}
-            # Before OTLP 0.19 the spans of a scope are those of an instrumentation library.
+            # Before OTLP 0.19, the spans of a scope were those of an instrumentation library.
             scopes = resource.get("scopeSpans", resource.get("instrumentationLibrarySpans"))
             for scope in _objects(scopes, path, number, problems):
                 named = scope.get("scope", scope.get("instrumentationLibrary"))
@@ -328,7 +329,7 @@ def _spans(path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[_S
 
 
 def _objects(found: object, path: Path, line: int, problems: Problems) -> Iterator[dict[str, Any]]:
-    """The objects of a list; what is none is a problem. A list that is absent is empty."""
+    """The objects of a list; an item that is not an object is a problem. A list that is absent is empty."""
     if found is None:
         return
     if not isinstance(found, list):
@@ -342,7 +343,7 @@ def _objects(found: object, path: Path, line: int, problems: Problems) -> Iterat
 
 
 def _attributes(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a span or a resource; of values only texts, numbers and truth values."""
+    """The attributes of a span or a resource; only values that are texts, numbers and truth values."""
     found: dict[str, Any] = {}
     listed = told.get("attributes")
     for one in listed if isinstance(listed, list) else ():

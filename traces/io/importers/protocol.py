@@ -1,4 +1,4 @@
-"""What an importer is: it reads files of another form than the kit's own, and hands over events."""
+"""What an importer is: it reads files of another form than the kit's own, and returns events."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ...format.problems import Problems
 from ...format.schema import Header
 
 Event = dict[str, Any]
-"""One event: the names of schema.FIELDS with plain Python values; what is absent is missing or None."""
+"""One event: the names of schema.FIELDS with plain Python values; absent values are missing or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What an importer made of a file.
+    """What an importer made from a file.
 
     Attributes:
-        header: with the evidence that such a file can give.
+        header: header with the evidence that such a file can provide.
         events: in the order of the file; read lazily. They need not be sorted by time.
-        skipped: how much of the file is no event and no damage either, by what it is, such as lines of a log that tell
-            something else. Complete when the events have been read.
+        skipped: how much of the file is neither an event nor damage, by what it is, such as log lines with another
+            content. Complete once the events have been read.
     """
 
     header: Header
@@ -36,18 +36,18 @@ class Importer(Protocol):
 
     @property
     def name(self) -> str:
-        """How users call the form, such as message-trace; ``--format`` takes it."""
+        """The name of the form, such as message-trace, as used with ``--format``."""
 
     def detects(self, head: str, name: str) -> bool:
         """Whether a file is of this form.
 
         Args:
-            head: the first 64 KiB of it, unpacked; bytes that are no UTF-8 are replaced.
-            name: of the file, without folders.
+            head: its first 64 KiB, decompressed; bytes that are not valid UTF-8 are replaced.
+            name: name of the file, without folders.
         """
 
     def read(self, path: Path, problems: Problems) -> Imported:
-        """Read a file, which :func:`~rocketproof.traces.reading.compressed.lines_of` opens whether packed or not.
+        """Read a file, which :func:`~rocketproof.traces.io.compressed.lines_of` opens, compressed or not.
 
         May be called several times for the same file, and must then find the same problems in the same order. Lines
         that cannot be read are added to ``problems`` with file and line, and left out.

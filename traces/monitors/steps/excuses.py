@@ -1,6 +1,6 @@
-"""What makes a misstep right after all: what the context of a trace knows of brokers, processes and passes.
+"""What excuses a misstep: what the context of a trace says about brokers, processes and passes.
 
-A fold goes by one queue; that its broker was restarted, or its process about to leave, is told elsewhere.
+A fold works on one queue; that its broker was restarted, or its process is about to leave, is recorded elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROUTES = (Kind.ROUTE, Kind.REBALANCE)
 _LEAVES = CLIENT_ENDS | {Kind.UNREGISTER}
 
 STOPPING = 30_000
-"""A broker that stops closes its connections first, and is so much later done at the most, ms.
+"""A broker that stops closes its connections first, and ends at most this much later, ms.
 
 ``BrokerController#shutdown``.
 """
@@ -40,7 +40,7 @@ class Excuses:
     """What happened around the queues of a trace.
 
     Attributes:
-        apart: how far what two processes have recorded may be from the order of what they did, ms.
+        apart: how far the records of two processes may deviate from the order of their actions, ms.
         heard: until when a broker that never lost anything is heard of, by its name, ms.
     """
 
@@ -78,7 +78,7 @@ class Excuses:
             elif event["kind"] == Kind.REBALANCE:
                 self._passes.setdefault(actor_of(event), []).append(event["time"])
                 self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
-                # RB-4: some broker of the topic has told who is in the group.
+                # RB-4: some broker of the topic has answered who is in the group.
                 asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
                 if len(asked) == 1 and event.get("members"):
                     self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
@@ -105,12 +105,12 @@ class Excuses:
             self.heard.pop(broker, None)
 
     def cover(self, line: Any, misstep: int, found: Any) -> bool:
-        """Whether a restart of the broker, or the end of the process, makes a misstep right.
+        """Whether a restart of the broker, or the end of the process, excuses a misstep.
 
         Args:
-            line: of the process and queue, see :data:`.state.LINE`.
-            misstep: which one.
-            found: what was noted of it.
+            line: line of the process and queue, see :data:`.state.LINE`.
+            misstep: its kind.
+            found: what was recorded about it.
         """
         broker = self._names.slots[line["slot"]].broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
@@ -126,13 +126,13 @@ class Excuses:
                     return True
             return not self._is_idle(line, since, until, apart)
         if misstep == Misstep.LEFT_OUT:
-            # What lies before the beginning of the queue may be removed while a pull reads it.
+            # Messages before the beginning of the queue may be removed while a pull reads them.
             slot = self._names.slots[line["slot"]]
             return line["beginning"] > found["offset"] or self._expressions.get((slot.group, slot.topic)) != {"*"}
         if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
             since, until = int(found["since"]), int(found["time"])
             answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
-            # The request is sent one way: who gave the lock back was heard by the broker when it did.
+            # Unlocking is one-way: only other answers at that time show that the broker received it.
             waits = [(since + LATE, until)]
             if misstep == Misstep.REFUSED_FREE:
                 given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
@@ -146,8 +146,8 @@ class Excuses:
             lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
             return not is_heard or restarts or lost
         if misstep == Misstep.NOT_RENEWED:
-            # OR-9: one thread renews the locks of all brokers, and asks for those that it has not got, 1 s for each
-            # where a broker does not answer: that holds up the others.
+            # OR-9: one thread renews the locks of all brokers, and requests missing ones, with 1 s for each if a broker
+            # does not answer: this delays the others.
             away = [(time, time) for restarts in self._restarts.values() for time in restarts]
             away += [span for gaps in self._gaps.values() for span in gaps]
             away += [(begin, end) for _, begin, end in self._still.of_brokers]
@@ -162,12 +162,12 @@ class Excuses:
             return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
             if found["expected"] == _SHUTDOWN:
-                # OR-9: what its last pass had taken away before it ended was not its own any more.
+                # OR-9: queues that its last pass had taken away before it ended were no longer its own.
                 slot = self._names.slots[line["slot"]]
                 share = self._shares.get((self._names.actors[line["actor"]], slot.topic), ())
                 is_own = f"{slot.broker}:{slot.queue}" in share
                 return not is_own or self._is_unheard(line, found["since"], found["since"])
-            # What waits when the process ends, or stands still, is not sent.
+            # Requests that wait when the process ends, or stands still, are not sent.
             until = found["since"] + UNLOCKS + SILENCE
             is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
             since = int(found["since"])
@@ -178,12 +178,12 @@ class Excuses:
         if misstep == Misstep.LOCKED_TWICE:
             names = self._names.actors
             is_same = names[line["actor"]].name == names[found["expected"]].name
-            # Each master has locks of its own, and clients learn one after the other who it is.
+            # Each master has its own locks, and clients learn one after the other which process is the master.
             elections = self._elections.get(broker, ())
             is_same |= any(found["since"] - self._learnt <= time <= found["time"] + apart for time in elections)
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
-            # The thread that stores offsets tells brokers that the client is there, and may wait for a name server.
+            # The thread that stores offsets also sends heartbeats, and may wait for a name server.
             beats = self._beats.get(self._names.actors[line["actor"]], ())
             return not any(found["since"] + LATE < time <= found["time"] for time in beats)
         if misstep in (
@@ -197,32 +197,32 @@ class Excuses:
         return False
 
     def takes_all(self, line: Any) -> bool:
-        """Whether a group takes all messages of a topic; a broker's line stands for any of them."""
+        """Whether a group takes all messages of a topic; a broker's line stands for any group."""
         slot = self._names.slots[line["slot"]]
         if self._names.actors[line["actor"]].incarnation < 0:
             return True
         return self._expressions.get((slot.group, slot.topic)) == {"*"}
 
     def answered_before(self, line: Any, time: int) -> int:
-        """When a broker answered another request of a process last before ``time``; NEVER if it did not."""
+        """When a broker last answered another request of a process before ``time``; NEVER if it did not."""
         broker = self._names.slots[line["slot"]].broker
         answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
         return max((at for at in answered if at < time), default=NEVER)
 
     def is_reached(self, line: Any) -> bool:
-        """RB-4: whether a broker told a process who is in the group while its pulls there were refused.
+        """RB-4: whether a broker answered a process who is in the group while its pulls there were refused.
 
-        Else the network may have been cut: nobody records why a request failed.
+        Otherwise the network may have been cut: nobody records why a request failed.
         """
         broker = self._names.slots[line["slot"]].broker
         answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
         return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
 
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
-        """Whether a process pulled nothing for long although it went on and its broker answered all the while.
+        """Whether a process pulled nothing for long although it was running and its broker answered all the time.
 
-        One that its application has suspended makes no passes (RB-3), and one as soon as it is resumed. A broker that
-        stops serves as long as it tells who is in the group (RB-4).
+        A client suspended by its application makes no passes (RB-3), and makes one as soon as it is resumed. A stopping
+        broker still serves as long as it answers who is in the group (RB-4).
         """
         broker = self._names.slots[line["slot"]].broker
         answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
@@ -245,10 +245,10 @@ class Excuses:
         return False
 
     def _is_out_of_route(self, line: Any, time: int) -> bool:
-        """Whether a process knows no queue of the broker any more, and so no address to send to (ST-3).
+        """Whether a process no longer knows a queue of the broker, and therefore has no address to send to (ST-3).
 
-        A broker that stops leaves the route and closes its connections first, and goes on for a while. Who has not
-        asked for routes since learns of it later.
+        A broker that stops leaves the route and closes its connections first, and continues for a while. Clients that
+        have not polled routes since learn of it later.
         """
         slot = self._names.slots[line["slot"]]
         routes = self._routes.get((self._names.actors[line["actor"]], slot.topic), ())
@@ -260,7 +260,7 @@ class Excuses:
         return stops and any(slot.broker not in brokers for brokers in later)
 
     def _is_unheard(self, line: Any, since: int, until: int) -> bool:
-        """Whether what a process sends a broker may be lost: the broker is down, or about to end (OF-20).
+        """Whether a process's requests to a broker may be lost: the broker is down, or about to end (OF-20).
 
         Until clients learn that it is back, they send to its slave, if there is one (OF-4).
         """

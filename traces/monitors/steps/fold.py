@@ -1,8 +1,8 @@
 """The fold that applies the table of :mod:`...claims.steps`: what each process does with each queue, step by step.
 
-It keeps a line for each process and queue, brokers among them, and an item for each message that a listener has, or
-that has not left its window. Of each process and queue the first misstep of each kind is told. Threads of one process
-may be recorded in another order than they acted in: what comes within :data:`APART` was in time.
+It keeps a line for each process (including brokers) and queue, and an item for each message that a listener has, or
+that has not left its window. For each process and queue, the first misstep of each kind is reported. Threads of one
+process may be recorded in another order than they acted: anything within :data:`APART` was in time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from .windows import give_up, lock, lose, query, reset, take, tell_if_kept, tell
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
-"""Kinds that this fold looks at in queues of topics too, which no group has for its own."""
+"""Kinds that this fold also reads in queues of ordinary topics without a group."""
 
 STEP_KINDS = (
     Kind.PULL,
@@ -77,7 +77,7 @@ STEP_KINDS = (
     *LOCKS,
     Kind.FLOW_CONTROL,
 )
-"""Kinds that this fold looks at, and resets."""
+"""Kinds that this fold reads, and resets."""
 
 _SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
 _ROOM = 64
@@ -132,7 +132,7 @@ class StepFold:
         self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
 
     def feed(self, coded: Coded) -> None:
-        """Go on with events."""
+        """Process events."""
         events, at = QueueEvents.of(coded), 0
         while at < len(coded):
             self._make_room()
@@ -147,7 +147,7 @@ class StepFold:
         self._tables = self._tables._replace(**carried)
 
     def finish(self) -> Outcome:
-        """Say what has come out: all missteps, and how many lines were judged of each claim."""
+        """The result: all missteps, and how many lines were judged for each claim."""
         self._make_room()
         _finish(self._tables)
         used = int(self._tables.used[0])
@@ -158,7 +158,7 @@ class StepFold:
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
         told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
-        # A broker takes no offset of a topic that was deleted, and made again as somebody stored a message.
+        # A broker accepts no offset of a topic that was deleted, and created again when somebody stored a message.
         of_broker = np.array([actor.incarnation < 0 for actor in self._names.actors], np.bool_)[lines["actor"]]
         made_again = lines["slot"][of_broker & (lines["beginning"] >= 0)]
         told[:, Misstep.LEFT_UNSTORED] &= ~np.isin(lines["slot"], made_again)
@@ -175,13 +175,13 @@ class StepFold:
         for name in ("time", "since", "offset", "expected"):
             rows[name] = found[name]
         rows["until"] = rows["offset"] + 1
-        # Of a topic that is compacted the older messages of a key are gone, and nobody records that it is.
+        # In a compacted topic, the older messages of a key are gone, and compaction is not recorded.
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
-        # Nobody records what a client may hold.
+        # Nobody records how much a client may hold.
         rows["doubt"][(misstep == Misstep.TOO_FULL) & (found["expected"] <= HIGHEST_LIMIT)] = Doubt.EVIDENCE
-        # Nor the size of batches, which may be set while a client runs.
+        # Nor is the size of batches recorded, which may be set while a client runs.
         rows["doubt"][(misstep == Misstep.BATCH_ABOVE) & (found["since"] < found["time"])] = Doubt.EVIDENCE
-        # Whether its topic was made again is known in the end only, too.
+        # Whether its topic was created again is also known only at the end.
         rows["note"][misstep == Misstep.END_BACK] = Note.END
         now, sure = rows["note"] != Note.END, rows["doubt"] == 0
         violated, doubtful = (np.bincount(rows["claim"][now & which], minlength=len(CODE)) for which in (sure, ~sure))
@@ -193,9 +193,9 @@ class StepFold:
         return replace(nothing(0), rows=rows, judged=judged, violated=violated, doubtful=doubtful)
 
     def _queue_ends(self, lines: Any) -> Any:
-        """Where queues ended, as clients were told and as brokers have stored: the two are in different folds.
+        """The ends of queues, as clients learnt them and as brokers have stored: the two are in different folds.
 
-        A broker that began anew may have lost what it told of or has stored, and one of which nothing is heard later
+        A restarted broker may have lost messages that it reported or stored, and a broker that is not heard of later
         may have stored more.
         """
         slots, actors = self._names.slots, self._names.actors
@@ -222,7 +222,7 @@ class StepFold:
         return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
 
     def _polls(self, line: Any) -> Any:
-        """Rows of a client's long pulls, or of the ends that a broker's queue had."""
+        """Rows for a client's long pulls, or for the ends of a broker's queue."""
         at = np.arange(max(0, line["sights"] - SIGHTS), line["sights"]) % SIGHTS
         rows = np.zeros(len(at), ROW)
         rows["claim"], rows["note"] = CODE[Misstep.WOKEN_LATE.step.claim], Note.END
@@ -241,7 +241,7 @@ class StepFold:
         return flags | (LATER_QUEUE if slot.queue > 0 else 0)
 
     def _make_room(self) -> None:
-        """Learn of new queues, and make tables larger that are half full."""
+        """Add new queues, and enlarge tables that are half full."""
         tables, names = self._tables, self._names
         known = len(tables.flags)
         if len(names.slots) > known:
@@ -264,7 +264,7 @@ class StepFold:
 
 
 def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: int = 0) -> Any:
-    """Rows that tell where the queues of lines ended; ``at``: the field that says when, and ``later`` by how much."""
+    """Rows for the ends of the queues of lines; ``at``: the field with the time, and ``later`` an addition to it."""
     rows = np.zeros(len(lines), ROW)
     rows["claim"], rows["note"] = CODE[what.step.claim], Note.END
     rows["value"], rows["other"] = what, NOBODY
@@ -277,7 +277,7 @@ def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: int = 0) -> Any:
 
 @entry
 def _run(t: Any, start: int, e: Any) -> Any:
-    """Take events ``e`` from ``start`` on; the answer is where to go on when there is more room, or the end."""
+    """Process events ``e`` from ``start`` on; returns where to continue once there is more room, or the end."""
     for i in range(start, len(e.time)):
         q, actor, kind = int64(e.slot[i]), int64(e.actor[i]), int64(e.kind[i])
         if q < 0 or not _IS_STEP[kind] or t.flags[q] & NO_QUEUE:
@@ -333,7 +333,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
             elif offset >= 0 and t.flags[q] & BROADCASTING:
                 keep(t, n, offset)
             else:
-                line.persisted_at = now  # nobody tells on which way
+                line.persisted_at = now  # the path is not recorded
         elif kind == Kind.PULL:
             pull(t, n, offset)
         elif kind == Kind.PULL_RESULT:
@@ -377,7 +377,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
 
 @entry
 def _finish(t: Any) -> None:
-    """The recording ends: what should have followed long before."""
+    """The recording ends: check what should have followed long before."""
     for n in range(t.used[LINES]):
         line = t.lines[n]
         if line.missing > 0 and t.terms[END] - line.end_at > LATE:
@@ -410,5 +410,5 @@ def _finish(t: Any) -> None:
             continue
         found = t.missteps[n, Misstep.NOT_LEFT]
         if found.time == line.last and item.offset < found.offset:
-            found.time = NEVER  # of several at the end the first one is told, in whatever order they stand
+            found.time = NEVER  # of several at the end, the first one is reported, whatever their order
         note_misstep(t, n, Misstep.NOT_LEFT, since, item.offset, line.low)

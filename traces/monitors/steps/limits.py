@@ -1,4 +1,6 @@
-"""How much a process holds of a queue and gives at once, and for what reasons it puts pulls off or drops the queue."""
+"""How much a process holds of a queue and gives out at once, and for what reasons it puts off pulls or drops the
+queue.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from ...machine_code.compiled import int64, part
 from .state import APART, COMPLETE, LEVELS, LOCK_LIFE, LOSS, NEVER, UNKNOWN, find, note_misstep
 
 MOST_HELD, WIDEST_SPAN = 1_000, 2_000
-"""``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` where nobody has set them (PL-7, PL-9)."""
+"""``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` by default (PL-7, PL-9)."""
 
 HIGHEST_LIMIT = 65_535
-"""The highest that either can be set to (ST-2)."""
+"""The highest value to which either can be set (ST-2)."""
 
 SWAY = 50
-"""So far the clock of a broker may be set back, little by little, ms."""
+"""By how much the clock of a broker may be set back gradually, ms."""
 
 _PATH = codes(Path)
 _OF_CACHES = sum(1 << _PATH[path] for path in (Path.COUNT, Path.SIZE, Path.SPAN))
@@ -31,7 +33,7 @@ def put_off(t: Any, n: int, path: Path) -> None:
     if (path == Path.ORDERLY and not is_orderly) or (path == Path.SPAN and is_orderly):
         note_misstep(t, n, Misstep.OTHER_CONTROL, line.last, int64(UNKNOWN), int64(UNKNOWN))
     if (int64(1) << path) & _OF_CACHES and line.has == 1 and line.fresh and line.late == 0 and line.mended < 0:
-        # Each limit is 1 at least, and what is held has to be above it; a message alone may be of some MiB.
+        # Each limit is at least 1, and what is held has to exceed it; a single message may have several MiB.
         least = 1 if path == Path.SIZE else 2
         if line.held < least:
             note_misstep(t, n, Misstep.NOTHING_CACHED, line.last, int64(UNKNOWN), max(line.held, int64(0)))
@@ -39,7 +41,7 @@ def put_off(t: Any, n: int, path: Path) -> None:
 
 @part
 def tell_if_full(t: Any, n: int, offset: int) -> None:
-    """PL-7, PL-9: whether a window is pulled on although it holds too much."""
+    """PL-7, PL-9: check whether a window is pulled although it holds too much."""
     line = t.lines[n]
     if line.has != 1 or not line.fresh or line.late > 0 or line.mended >= 0:
         return
@@ -59,24 +61,25 @@ def brought(t: Any, n: int, offset: int, after: int, count: int) -> None:
     line = t.lines[n]
     if line.has == 1 and line.late == 0 and count > 0:
         line.held += count
-        # Which ones were filtered out is not told: as many as came lie behind each other at least.
+        # Which messages were filtered out is not recorded: the received ones are at least that many consecutive
+        # offsets.
         line.last_held = max(line.last_held, after - 1 if count == after - offset else offset + count - 1)
 
 
 @part
 def split(t: Any, n: int, offset: int, after: int, count: int) -> None:
-    """CC-1, OR-6: how a pull is cut into calls: all but its last one are of one size, the largest."""
+    """CC-1, OR-6: how a pull is cut into calls: all except the last one have the same size, the largest."""
     line = t.lines[n]
     if count < 1 or after < 0:
         return
     is_watched = 0 <= line.watched <= offset < line.watched_end
-    # consumeMessageBatchMaxSize can be set while the client runs: each pull is cut by what it is then.
+    # consumeMessageBatchMaxSize can be set while the client runs: each pull is cut by its value at that time.
     may_be_set = line.resized == 0 and not (is_watched and (line.split >= 0 or line.sized_by == line.watched))
     if count > line.most > 0 and may_be_set:
         line.resized, line.most, line.largest = 1, 0, count
     line.largest = max(line.largest, count)
     if is_watched and after != line.split:
-        # Of two calls with messages of one pull the first is not its last one, which may be smaller.
+        # Of two calls with messages of one pull, the first is not its last one, which may be smaller.
         whole = count if after < line.split else line.split_by
         if line.split >= 0 and 0 < whole < line.most and line.resized == 0 and line.sized_by != line.watched:
             line.resized, line.most, line.largest = 1, 0, max(whole, count)
@@ -100,7 +103,7 @@ def split(t: Any, n: int, offset: int, after: int, count: int) -> None:
 
 @part
 def _batch_above(t: Any, n: int, offset: int) -> None:
-    """For certain, so that it is told instead of one that is in doubt."""
+    """Certain, so it is reported instead of one that is in doubt."""
     found = t.missteps[n, Misstep.BATCH_ABOVE]
     if found.since < found.time:
         found.time = NEVER
@@ -109,7 +112,7 @@ def _batch_above(t: Any, n: int, offset: int) -> None:
 
 @part
 def sent_to_broker(t: Any, n: int, offset: int) -> None:
-    """CC-11, PL-14: a broadcasting client sends brokers no offsets with its pulls, and nothing that failed."""
+    """CC-11, PL-14: a broadcasting client sends brokers no offsets with its pulls, and no failed messages."""
     line = t.lines[n]
     if t.flags[line.slot] & BROADCASTING and line.has == 1:
         note_misstep(t, n, Misstep.NO_BROADCAST, line.last, offset, int64(UNKNOWN))
@@ -117,10 +120,9 @@ def sent_to_broker(t: Any, n: int, offset: int) -> None:
 
 @part
 def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
-    """PL-10: whether a queue is pulled whose lock was refused, and has run out.
+    """PL-10: check whether a queue is pulled although its lock was refused, and has run out.
 
-    Only a refusal makes a window unlocked, which is told where that is recorded: where the request fails, the client
-    goes on pulling (OR-9).
+    Only a recorded refusal makes a window unlocked: if the request fails, the client continues to pull (OR-9).
     """
     line = t.lines[n]
     is_told = line.told_refused != NEVER and line.last - line.told_refused > APART
@@ -131,7 +133,7 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
 
 @part
 def mend(t: Any, n: int, offset: int) -> None:
-    """PL-23: the process mends an offset that a broker has found illegal."""
+    """PL-23: the process corrects an offset that a broker has found illegal."""
     line = t.lines[n]
     if line.pulled and line.illegal < 0 and (line.fresh or t.terms[COMPLETE]):
         note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, int64(UNKNOWN))

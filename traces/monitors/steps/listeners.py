@@ -1,4 +1,4 @@
-"""Listeners are given messages, and return; then the messages leave the window, or what they returned is discarded."""
+"""Listeners are given messages, and return; then the messages leave the window, or their results are discarded."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ _FARTHEST = 4_096
 _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
 
 RESUBMITTED = 4_900
-"""CC-12: what could not be sent back comes after 5 s (``submitConsumeRequestLater``), as clocks count them; ms."""
+"""CC-12: a message that could not be sent back comes after 5 s (``submitConsumeRequestLater``), by the clocks'
+resolution; ms.
+"""
 
 
 @part
 def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, attempt: int) -> None:
-    """A listener is called with ``count`` messages, this one among them, up to the one before ``after``."""
+    """A listener is called with ``count`` messages, including this one, up to the one before ``after``."""
     line = t.lines[n]
     now = line.last
     if count == 1 and after >= 0 and after != offset + 1:
         note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
     if line.locked != NEVER and t.flags[line.slot] & ORDERLY:
-        # OR-9: a refusal alone does not tell the window so, which goes on until the round for all locks, or its end.
+        # OR-9: a refusal alone does not affect the window, which continues until the round for all locks, or its end.
         is_lost = line.unlocked > line.locked and line.given_back == NEVER and line.has == 1
         if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
             note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
@@ -113,7 +115,9 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
 
 @part
 def handed(t: Any, n: int, offset: int) -> None:
-    """A message of this window is given for the first time: first those of the first pull, as one thread queues all."""
+    """A message of this window is given for the first time: those of the first pull come first, as one thread queues
+    all.
+    """
     line = t.lines[n]
     if line.watched < 0:
         return
@@ -128,7 +132,7 @@ def handed(t: Any, n: int, offset: int) -> None:
 
 @part
 def tell_if_not_handed(t: Any, n: int) -> None:
-    """Whether messages of a pull are kept from the listeners, who are given those of later ones."""
+    """Check whether messages of a pull are kept from the listeners while those of later ones are given."""
     line = t.lines[n]
     is_late = line.watched >= 0 and line.overtaken != NEVER and line.last - max(line.overtaken, line.resumed) > LATE
     if is_late and line.has == 1 and not line.cleaned and t.flags[line.slot] & ORDERLY == 0:
@@ -138,7 +142,7 @@ def tell_if_not_handed(t: Any, n: int) -> None:
 
 @part
 def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
-    """What a listener returns, or is discarded of it, names the message that it was given, with its count."""
+    """A result, or the discarding of one, names the message that the listener was given, with its count."""
     if origin != 0 and item.origin != 0 and origin != item.origin:
         note_misstep(t, n, Misstep.OTHER_MESSAGE, t.lines[n].last, item.offset, int64(UNKNOWN))
     if attempt >= 0 and item.attempt >= 0 and attempt != item.attempt:
@@ -147,12 +151,12 @@ def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
 
 @part
 def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: int, level: int) -> None:
-    """A listener returns, and asks for a delay ``level``, ABSENT where that is not told, if it failed."""
+    """A listener returns and, if it failed, requests a delay ``level``; ABSENT if it is not recorded."""
     line = t.lines[n]
     now = line.last
     at = find(t, n, offset)
     if at < 0:
-        # A listener that commits by hand tells the status of messages that it was given before.
+        # A listener that commits manually reports the status of messages that it was given before.
         if line.fresh and (int64(1) << status) & _BY_HAND == 0:
             note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
         return
@@ -160,7 +164,7 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
     line.manual = line.manual or status in (Result.COMMIT, Result.ROLLBACK)
     if item.running <= 0 and (int64(1) << status) & _BY_HAND:
         if status == Result.ROLLBACK and item.returned:
-            item.ended = NEVER  # OR-7: with its batch all that was not committed before is rolled back
+            item.ended = NEVER  # OR-7: with its batch, everything that was not committed before is rolled back
         return
     if item.running <= 0:
         note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
@@ -168,7 +172,7 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
     item.running -= 1
     item.returned, item.well = 1, status == Result.OK
     if item.call >= 0:
-        # Some recorders tell of each message what the call returned.
+        # Some recorders report what the call returned for each of its messages.
         line.each_told |= line.told_call == item.call and line.told_well != item.well
         line.told_call, line.told_well = item.call, item.well
     if item.window == line.window and line.calls > 0:
@@ -178,7 +182,7 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
         return
     if t.flags[line.slot] & ORDERLY and (int64(1) << status) & _PUT_OFF:
         item.put_off = now
-        # OR-8: of several messages, those that were dead-lettered meanwhile come again as they were.
+        # OR-8: of several messages, those that were dead-lettered meanwhile come again unchanged.
         item.counted = item.attempt if item.alone and status != Result.ROLLBACK else int64(UNKNOWN)
     item.wanted = level
     if not t.terms[LEAVING] or (item.left and item.earlier == 0):
@@ -192,7 +196,7 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
 
 @part
 def removed(t: Any, n: int, offset: int, after: int) -> None:
-    """A message leaves the window, whose low-water mark is ``after`` then."""
+    """A message leaves the window, whose low-water mark is then ``after``."""
     line = t.lines[n]
     now = line.last
     line.taken += 1
@@ -216,7 +220,7 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
         return
     if after == offset:
         note_misstep(t, n, Misstep.MARK_LEFT, now, offset, after)
-    if line.owed == line.idle:  # nothing is surely owed: a commit by hand takes several, and sets it once
+    if line.owed == line.idle:  # nothing is certainly owed: a manual commit takes several messages
         line.owed_at = now
     tell_if_forgotten(t, n, offset)
     line.owed += 1
@@ -228,18 +232,18 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
                 t.items[other].passed = now
     line.low = max(line.low, after)
-    # ``ProcessQueue#commit``: behind the last message, even where filtered ones lie between it and the next one (OR-7).
+    # ``ProcessQueue#commit``: after the last message, even if filtered ones lie between it and the next one (OR-7).
     if t.flags[line.slot] & ORDERLY and after > offset + 1:
         line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = offset + 1, now
         line.marks += 1
-    # A thread may set the in-memory offset when its window has ended, so marks outlive it.
+    # A thread may set the in-memory offset after its window has ended, so marks outlive it.
     line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = after, now
     line.marks += 1
 
 
 @part
 def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
-    """What a listener returned counts for nothing, as the window has ended."""
+    """A listener's result is ignored, as the window has ended."""
     line = t.lines[n]
     at = find(t, n, offset)
     excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[LEAVING]
@@ -261,7 +265,7 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
 
 @part
 def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: int, level: int) -> None:
-    """A message goes back to the broker, which is asked for a delay ``level``, or cannot."""
+    """A message goes back to the broker with a requested delay ``level``, or this fails."""
     line = t.lines[n]
     at = find(t, n, offset)
     if at >= 0 and path == Path.REQUEST and t.items[at].earlier == 0:
@@ -284,7 +288,7 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
 
 @part
 def expire(t: Any, n: int, offset: int) -> None:
-    """A message is cleaned from the window, since its listener runs for too long (PQ-9)."""
+    """A message is removed from the window, because its listener runs for too long (PQ-9)."""
     line = t.lines[n]
     if t.flags[line.slot] & ORDERLY:
         note_misstep(t, n, Misstep.CLEANED_ORDERLY, line.last, offset, int64(UNKNOWN))
@@ -304,5 +308,5 @@ def expire(t: Any, n: int, offset: int) -> None:
 
 @part
 def waits_for_commit(t: Any, line: Any) -> Any:
-    """OR-6: whether a listener may be one that commits itself: it was seen to, or nothing has left so far."""
+    """OR-6: whether a listener may be one that commits manually: it was seen to, or nothing has left so far."""
     return t.flags[line.slot] & ORDERLY != 0 and (line.manual or line.marks == 0)

@@ -12,15 +12,17 @@ from .limits import sent_to_broker
 from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST, note_misstep
 
 ROUNDS = 8
-"""So many times a client may fail to store its offsets by themselves: a broker may be away, or its thread held up."""
+"""How often a client may fail in its periodic storing of offsets: a broker may be away, or its thread delayed."""
 
 UNPACED = 36
-"""The same of one that was not seen to store any as often as it should: another interval would be as much longer."""
+"""The same for one that was not seen to store as often as it should: a different interval would be longer by this
+factor.
+"""
 
 
 @part
 def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
-    """Whether a message that left the window long ago was not made an in-memory offset."""
+    """Check whether the in-memory offset was never set for a message that left the window long ago."""
     line = t.lines[n]
     is_calm = line.last - line.owed_at > LATE and line.last - line.resumed > LATE
     if (
@@ -36,7 +38,7 @@ def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
 
 @part
 def stand(t: Any, line: Any, offset: int) -> None:
-    """The in-memory offset is ``offset`` from now on: only an operator, or a broker, takes it back."""
+    """The in-memory offset is ``offset`` from now on: only an operator, or a broker, moves it back."""
     now = line.last
     if offset < line.present or line.present < 0:
         line.stood = line.stands = min(line.stood, offset)
@@ -48,7 +50,7 @@ def stand(t: Any, line: Any, offset: int) -> None:
 
 @part
 def stood(t: Any, line: Any) -> Any:
-    """The in-memory offset of some time ago, as brokers tell commits late that wait there; -1: not known."""
+    """The in-memory offset of some time ago, as brokers record commits late that wait there; -1: not known."""
     late = LATE + t.terms[WIDEST]
     if line.last - line.present_at > late:
         return line.present
@@ -57,13 +59,14 @@ def stood(t: Any, line: Any) -> Any:
 
 @part
 def set_in_memory(t: Any, n: int, offset: int) -> None:
-    """The in-memory offset is set: to a low-water mark, or to what the broker or an operator told."""
+    """The in-memory offset is set: to a low-water mark, or to what the broker or an operator sent."""
     line = t.lines[n]
     line.sets = 1
     unheard = not (line.fresh or t.terms[COMPLETE]) or t.flags[line.slot] & BROADCASTING
     told = line.refused or (line.window == 0 and unheard)
     told = told or offset in (line.brought, line.mended)
-    # OF-31: who resets sets the offset before it takes the queue again, and what a query answers is set at once.
+    # OF-31: a client that resets sets the offset before it takes the queue again, and the answer of a query is set at
+    # once.
     is_early = line.has != 1 or line.last - max(line.taken_at, line.answered_at) <= LATE
     told = told or (is_early and offset in (line.answer, line.reset_to))
     # OF-1: it never goes back, and a broadcasting client may keep it from one window of a queue to the next.
@@ -71,9 +74,9 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     marked = False
     for place in range(MARKS):
         marked = marked or line.mark[place] == offset
-    # There may have been more marks than are kept since the thread that sets it was held up.
+    # There may have been more marks than are kept since the thread that sets it was delayed.
     marked = marked or (line.last - line.mark_at[line.marks % MARKS] <= APART and offset <= line.low)
-    # A thread whose window has just ended may set it still.
+    # A thread whose window has just ended may still set it.
     is_owed = line.owed > 0 or not line.fresh or line.batched or line.last - line.left_at <= LATE
     if line.owed > 0:
         line.owed, line.owed_at = line.owed - 1, line.last
@@ -112,7 +115,7 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         line.unstored = UNKNOWN
     tell_if_forgotten(t, n, offset)
     if path == Path.PERIODIC:
-        # Who was not seen to do so twice may have another interval, which nobody told.
+        # A client that was not seen to do so twice may have another, unknown interval.
         passed = line.last - line.persisted_at
         line.paced |= line.persisted_at != NEVER and t.terms[PERSIST] <= 2 * passed <= 4 * t.terms[PERSIST]
         line.persisted_at = line.last
@@ -131,11 +134,11 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
     if path == Path.SHUTDOWN:
         note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
     elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:
-        if line.last - line.left_at > LATE:  # else it may be of the window before
+        if line.last - line.left_at > LATE:  # otherwise it may be from the window before
             line.removing = line.last
     elif line.removing != NEVER and line.last - line.removing > LATE:
         note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, offset, int64(UNKNOWN))
-    # The thread that sets the in-memory offset may tell so later than the one that stores it.
+    # The thread that sets the in-memory offset may be recorded later than the one that stores it.
     sets = offset <= line.low and line.marks > 0 and line.last - line.mark_at[(line.marks - 1) % MARKS] <= APART
     if line.memory >= 0 and offset > line.memory and not sets and t.flags[line.slot] & BROADCASTING == 0:
         note_misstep(t, n, Misstep.BEYOND_MEMORY, line.last, offset, line.memory)

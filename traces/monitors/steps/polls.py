@@ -1,4 +1,4 @@
-"""Pulls that waited long, and what brokers had stored then; the two are in different folds, and compared in the end.
+"""Pulls that waited long, and what brokers had stored then; the two are in different folds, and compared at the end.
 
 A broker holds a pull at the end of a queue for 15 s, and answers it as soon as there is a message (PL-22).
 """
@@ -11,12 +11,12 @@ from ...machine_code.compiled import int64, part
 from .state import APART, SIGHTS
 
 LONG = 3_000
-"""A pull that waited for less has not been held up, ms."""
+"""A pull that waited for less has not been delayed, ms."""
 
 
 @part
 def waited(line: Any, since: int, offset: int) -> None:
-    """A pull from ``offset`` is answered, or told that there is nothing."""
+    """A pull from ``offset`` is answered, perhaps with "nothing new"."""
     if line.last - since > LONG:
         _see(line, offset, since)
 
@@ -26,7 +26,7 @@ def reached(line: Any) -> None:
     """A broker has stored a message."""
     last = (line.sights - 1) % SIGHTS
     if line.sights > 0 and line.end < line.sight[last]:
-        line.sights = 0  # its topic was made again
+        line.sights = 0  # its topic was created again
     if line.sights == 0 or line.last - line.sight_at[last] > APART:
         _see(line, line.end, line.last)
 

@@ -1,4 +1,4 @@
-"""A process asks the broker for messages, and the broker answers, one pull after the other (PL-1)."""
+"""A process sends pulls to the broker, and the broker answers, one pull after the other (PL-1)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, R
 """Mask of the results of a request that was not answered."""
 
 SOON = 900
-"""A pull that failed is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
+"""A failed pull is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
 
 HELD = 25_000
-"""A pull is held for 15 s and looked at every 5 s (PL-13, PL-22): unanswered for longer it was not held, ms."""
+"""A pull is held for 15 s and checked every 5 s (PL-13, PL-22): one unanswered for longer was not held, ms."""
 
 LONGEST_PAUSE = 80_000
-"""ST-2: ``pullInterval`` is 65.535 s at most; ms."""
+"""ST-2: ``pullInterval`` is at most 65.535 s; ms."""
 
 PAUSED = 1
-"""In ``expected`` of a queue that was not pulled on: it was after all, when it had not been for long."""
+"""In ``expected`` for a queue that was not pulled further: it was pulled after all, after a long time."""
 
 COMPACTED = 60_000
-"""Brokers compact topics every 15 min, and nothing of the file being written: such young messages are there, ms."""
+"""Brokers compact topics every 15 min, except the file being written: messages younger than this exist, ms."""
 
 POLL = 35_000
-"""A pull is answered or given up within so long: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
+"""A pull is answered or given up within this time: ``consumerTimeoutMillisWhenSuspend`` is 30 s (PL-22); ms."""
 
 AGAIN = 120_000
-"""Two pulls are given up so near each other that it is the same that keeps them from being answered, ms."""
+"""Two pulls given up this close together have the same obstacle, ms."""
 
 RENEWED = 23_000
-"""A client asks every 20 s to keep its locks (OR-11: ``REBALANCE_LOCK_INTERVAL``); ms."""
+"""A client renews its locks every 20 s (OR-11: ``REBALANCE_LOCK_INTERVAL``); ms."""
 
 _FARTHEST = 4_096
 
@@ -65,7 +65,7 @@ def pull(t: Any, n: int, offset: int) -> None:
 
 @part
 def _tell_if_paused(t: Any, n: int, offset: int) -> None:
-    """Whether a window with nothing in its cache was not pulled for longer than any ``pullInterval``."""
+    """Check whether a window with nothing in its cache was not pulled for longer than any ``pullInterval``."""
     line = t.lines[n]
     if line.has != 1 or line.idle_since == NEVER or line.taken < line.found or t.flags[line.slot] & ORDERLY:
         return
@@ -78,7 +78,7 @@ def _tell_if_paused(t: Any, n: int, offset: int) -> None:
 
 @part
 def refuse(line: Any, now: int, is_answered: bool) -> None:
-    """PL-16, PL-23: pulls that are refused, and repeated, again and again tell of no messages, though some may come."""
+    """PL-16, PL-23: pulls that are repeatedly refused learn of no messages, though some may come."""
     if is_answered:
         line.vain_at = NEVER
         return
@@ -91,7 +91,7 @@ def refuse(line: Any, now: int, is_answered: bool) -> None:
 
 @part
 def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, high: int, count: int) -> None:
-    """The broker answers: ``count`` messages, where to ask ``after`` them, that it holds ``low`` to ``high``."""
+    """The broker answers: ``count`` messages, the next offset ``after`` them, and that it holds ``low`` to ``high``."""
     line = t.lines[n]
     now = line.last
     if result == Result.OFFSET_ILLEGAL:
@@ -102,12 +102,13 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.late > 0:
             line.late -= 1
             line.position = UNKNOWN
-            # That of the window before may have been taken for this one, as both have asked for the same (RB-30).
+            # The answer for the previous window may have been taken for this one's, as both have pulled from the same
+            # offset (RB-30).
             if result == Result.FOUND:
                 line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             return
         if line.pulled and (int64(1) << result) & REFUSED == 0:
-            # An answer whose handling fails is told as an error besides.
+            # An answer whose handling fails is also recorded as an error.
             note_misstep(t, n, Misstep.NOT_ASKED, now, offset, int64(UNKNOWN))
     elif offset >= 0 and offset != line.asked:
         if line.late > 0:
@@ -132,8 +133,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             # While the broker reads, more may be stored than there was when it looked up the end (PL-19).
             wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
         elif count > 0 or (result == Result.NO_NEW_MESSAGE and known and offset > high):
-            wrong = True  # what lies beyond the end is illegal
-        # PL-19: a range that is being removed is told so too, with where to go on behind it.
+            wrong = True  # an offset beyond the end is illegal
+        # PL-19: this is also the answer for a range that is being removed, with the offset to continue at after it.
         is_denied = result == Result.NO_NEW_MESSAGE and known and 0 < offset < high and after == offset
         if not is_denied:
             line.denied_at = NEVER
@@ -148,7 +149,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             found = t.missteps[n, Misstep.LEFT_OUT]
             if is_new and found.since == found.time:
                 found.time = NEVER
-            # Where it brings none, older ones may just be removed (PL-19).
+            # If it brings none, older ones may just be removed (PL-19).
             if (result == Result.FOUND and count > 0) or (result == Result.NO_MATCHED_MESSAGE and is_new):
                 missing = after - offset - max(count, int64(0))
                 note_misstep(t, n, Misstep.LEFT_OUT, line.told_at if is_new else now, offset, missing)
@@ -178,5 +179,5 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             note_misstep(t, n, Misstep.LED_BEYOND, line.told_at, offset, high)
         line.position = UNKNOWN
         line.brought, line.led = after, UNKNOWN
-        # Whether the broker still holds the pull it has found illegal is not known.
+        # Whether the broker still has the offset of a pull that it found illegal is not known.
         line.late += 1

@@ -1,4 +1,4 @@
-"""A broker stores messages in a queue, each behind the one before."""
+"""A broker stores messages in a queue, each at the next offset."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
     elif attempt > 0 and (not is_copy or t.flags[line.slot] & OF_ANOTHER):
         note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, int64(UNKNOWN))
     if offset == 0 and line.end > 0:
-        # Its topic was deleted and made again, or a thread was held up since the very beginning.
+        # Its topic was deleted and created again, or a thread was delayed since the very beginning.
         line.beginning, line.end, line.missing = max(line.beginning, line.end), int64(UNKNOWN), 0
         line.told_at, line.shown, line.showing, line.showing_at = now, int64(UNKNOWN), int64(UNKNOWN), now
         return

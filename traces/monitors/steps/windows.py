@@ -1,4 +1,4 @@
-"""A process takes a queue, with the lock where that is orderly, and gives it up; an operator sets its offset."""
+"""A process takes a queue (with the lock, if it is orderly), and gives it up; an operator sets its offset."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from .pulls import POLL, REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
 
 STUCK = 8_000
-"""So long a queue that a process has may go without a pull; ms."""
+"""How long an owned queue may go without a pull; ms."""
 
 STUCK_ORDERLY = 20_000
-"""The same of an orderly group, whose pulls wait for the lock, or for a broker that does not answer (OR-1, F6); ms."""
+"""The same for an orderly group, whose pulls wait for the lock, or for a broker that does not answer (OR-1, F6); ms."""
 
 UNLOCKS = 20_000
-"""Older clients unlock so much later what was not finished (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``); ms."""
+"""How much later older clients unlock queues with unfinished messages (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``);
+ms.
+"""
 
 
 @part
@@ -33,7 +35,7 @@ def take(t: Any, n: int, offset: int) -> None:
     if line.has == 1 and line.mended < 0:
         note_misstep(t, n, Misstep.TAKEN_TWICE, now, int64(UNKNOWN), int64(UNKNOWN))
     if t.flags[line.slot] & BROADCASTING == 0:
-        line.behind = UNKNOWN  # RB-40: what was in memory is removed before the stored offset is asked for
+        line.behind = UNKNOWN  # RB-40: the in-memory offset is removed before the stored offset is queried
         if not line.queried and (line.window > 0 or t.terms[COMPLETE]):
             note_misstep(t, n, Misstep.NO_QUERY, now, int64(UNKNOWN), int64(UNKNOWN))
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
@@ -52,7 +54,7 @@ def take(t: Any, n: int, offset: int) -> None:
     line.given_back = line.kept = NEVER
     line.taken_at = now
     line.stood = line.stands = line.present = UNKNOWN
-    line.owed, line.idle = 0, 0  # CC-13: of what left the window before after its end no offset was set
+    line.owed, line.idle = 0, 0  # CC-13: no offset was set for messages that left the previous window after its end
     if line.asked >= 0:
         line.late += 1
     line.window += 1
@@ -76,7 +78,7 @@ def _is_had_by_another(t: Any, n: int) -> bool:
 
 @part
 def tell_if_unstored(t: Any, n: int, until: int) -> None:
-    """Whether the offset of a queue that was given up was stored by ``until``, or soon after it was given up."""
+    """Check whether the offset of a queue that was given up was stored by ``until``, or soon after it was given up."""
     line = t.lines[n]
     # A pull that waits for so long shows that the broker does not answer (PL-22).
     is_answered = line.asked_at_leave == NEVER or line.left_at - line.asked_at_leave < POLL
@@ -90,7 +92,7 @@ def tell_if_unstored(t: Any, n: int, until: int) -> None:
 
 @part
 def tell_if_kept(t: Any, n: int, until: int) -> None:
-    """Whether the lock of a queue that was given up was not given back by ``until``, nor soon after."""
+    """Check whether the lock of a queue that was given up was not given back by ``until``, nor soon after."""
     line = t.lines[n]
     if line.kept != NEVER and until - line.kept > UNLOCKS + SILENCE:
         note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
@@ -111,7 +113,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
     if path == Path.EXPIRED and line.has == 1 and line.pulled and line.last - began < t.terms[IDLE] - APART:
         note_misstep(t, n, Misstep.IDLE_EARLY, began, int64(UNKNOWN), int64(UNKNOWN))
     is_asked = path in (Path.REMOVAL, Path.SHUTDOWN) and line.has == 1 and line.mended < 0 and not t.waits[line.slot]
-    # A thread may set the in-memory offset while another stores it; but then something is stored, before or after.
+    # A thread may set the in-memory offset while another one stores it; but then something is stored, before or after.
     is_stored_once = path == Path.REMOVAL and not t.flags[line.slot] & ORDERLY and line.removing == NEVER
     is_late = is_stored_once and max(line.sent, line.answer) >= 0
     if is_asked and line.behind >= 0 and (line.last - line.behind_at > APART or is_late):
@@ -131,7 +133,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
         note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
     is_locked = line.locked != NEVER and line.unlocked < line.locked and line.refused_at == NEVER
     if is_locked and line.has == 1 and t.flags[line.slot] & ORDERLY:
-        # Who ends unlocks all before, and its last pass may take and lock a queue again after that.
+        # A process that ends unlocks everything first, and its last pass may take and lock a queue again after that.
         if path == Path.REMOVAL:
             line.kept = line.last
         elif path == Path.SHUTDOWN and line.unlocked < line.taken_at < line.last - LATE:
@@ -143,8 +145,8 @@ def give_up(t: Any, n: int, path: Path) -> None:
 
 @part
 def reset(t: Any, q: int, offset: int) -> None:
-    """An operator sets the offset: all that have the queue may go on from there."""
-    t.waits[q] = True  # OF-22: the broker takes no offset until a client has learnt of it
+    """An operator sets the offset: all owners of the queue may continue from there."""
+    t.waits[q] = True  # OF-22: the broker accepts no offset until a client has learnt of the reset
     n = t.latest[q, 1]
     while n >= 0:
         line = t.lines[n]
@@ -157,7 +159,7 @@ def reset(t: Any, q: int, offset: int) -> None:
 
 @part
 def query(t: Any, n: int, status: Result, offset: int) -> None:
-    """The broker answers which offset it has stored."""
+    """The broker's answer about the stored offset."""
     line = t.lines[n]
     if (int64(1) << status) & REFUSED == 0:
         line.queried = 1
@@ -175,7 +177,7 @@ def lock(t: Any, n: int, status: Result) -> None:
         while other >= 0:
             one = t.lines[other]
             ends = one.locked + t.terms[LOCK_LIFE] - APART - t.terms[WIDEST]
-            # RB-33: nobody waits for an unlock, which the broker may handle after a request that was sent later.
+            # RB-33: clients do not wait for an unlock, which the broker may handle after a request that was sent later.
             is_held = one.locked != NEVER and one.unlocked < one.locked - APART
             if other != n and is_held and line.last < ends:
                 note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, int64(UNKNOWN), one.actor)
@@ -185,7 +187,7 @@ def lock(t: Any, n: int, status: Result) -> None:
         line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
     elif status != Result.ERROR:
         _tell_if_free(t, n)
-        # OR-9: only the round for all locks, each 20 s, tells the window so.
+        # OR-9: only the round for all locks, every 20 s, affects the window.
         if line.refused_at != NEVER and line.last - line.refused_at > RENEWED:
             line.told_refused = line.last
         if line.refused_at == NEVER:
@@ -194,7 +196,7 @@ def lock(t: Any, n: int, status: Result) -> None:
 
 @part
 def _tell_if_free(t: Any, n: int) -> None:
-    """Whether a lock is refused that was given back or has run out a while ago, and that nobody has got since."""
+    """Check whether a lock is refused that was given back or has run out a while ago, and that nobody has got since."""
     line = t.lines[n]
     slack = LATE + t.terms[WIDEST]
     since, whose = int64(NEVER), int64(UNKNOWN)
@@ -212,7 +214,7 @@ def _tell_if_free(t: Any, n: int) -> None:
         other = one.beside
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
-        # The longer it goes on, the more there is to show that the broker answers.
+        # The longer it goes on, the more evidence there is that the broker answers.
         found = t.missteps[n, Misstep.REFUSED_FREE]
         if found.since == since and found.expected == whose and line.last - since <= t.terms[LOCK_LIFE]:
             found.time = line.last
@@ -220,7 +222,7 @@ def _tell_if_free(t: Any, n: int) -> None:
 
 @part
 def lose(t: Any, n: int) -> None:
-    """The process finds that it has the lock no more."""
+    """The process finds that it no longer has the lock."""
     line = t.lines[n]
     line.unlocked = line.last
     if line.overdue_at != NEVER and line.last - line.overdue_at > 2 * APART and line.has == 1:
