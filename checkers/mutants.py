@@ -177,8 +177,7 @@ def entries(rows: Iterable[Row], rules: Iterable[Rule[..., Any]] | None = None) 
 
     Args:
         rows: the catalogue: its claims say which machines there are and what is claimed about them, its theorems what
-            is
-            claimed about rules.
+            is claimed about rules.
         rules: the rules; None for all of the model.
 
     Raises:

@@ -24,8 +24,7 @@ class Run:
         states: the states passed, the initial one first.
         steps: number of the instance taken between two states (one fewer than states).
         loop: for a run that never ends: the position in ``states`` of the state that equals the last one; if this is
-            the
-            last position itself, the run stays there for ever.
+            the last position itself, the run stays there for ever.
     """
 
     lowered: Lowered

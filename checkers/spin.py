@@ -39,8 +39,8 @@ class SpinRun:
     Attributes:
         states: distinct states, the initial one included ("states, stored").
         transitions: steps between them, including those that lead back to their own state. SPIN prints
-            "stored+matched",
-            which counts the initial state as stored without a step, so this is one fewer than printed.
+            "stored+matched", which counts the initial state as stored without a step, so this is one fewer than
+            printed.
         errors: violated assertions and invalid end states; with ``all_errors`` the number of steps that violate one.
         complete: whether the whole state space was searched; otherwise the counts are those at the first error.
         violated: text of the first violated assertion, such as ``(inside&&1)``, or of another error; empty if none.

@@ -112,8 +112,7 @@ class Options:
         folder: where searches keep their states, each in a folder of its own; None: in memory.
         session: the session for the Spark engine; ``folder`` is then a path or URI that all workers can reach.
         jobs: number of cores to use: that many searches and proofs run at a time, each in a process of its own; if
-            there
-            are fewer of them, a search has several threads.
+            there are fewer of them, a search has several threads.
     """
 
     engine: str | None = None

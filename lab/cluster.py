@@ -151,8 +151,7 @@ class Cluster:
             brokers: number of brokers, 1 or 2.
             home: a folder that does not exist or is empty.
             settings: settings of the brokers, such as ``messageDelayLevel``; those that begin with ``namesrv.`` are for
-                the
-                name server.
+                the name server.
             capture: folder to which the lab's agent in the brokers records; without it, nothing is recorded.
             properties: system properties of the brokers.
             clock_ms: how far the time stamps of the brokers' agents are ahead, by broker.

@@ -224,8 +224,7 @@ def note_commit(
         offset: what is written.
         by: the client whose window sends its own offset, if one does.
         because: why the offset may decrease. If a window sends its own offset, the only possible reason is whatever
-            raised
-            the committed offset above it since the window began: a window alone never goes back.
+            raised the committed offset above it since the window began: a window alone never goes back.
         renewed: queues over which windows of ``by`` end or begin with it.
     """
     if not s.watch_offsets:

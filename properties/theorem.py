@@ -164,8 +164,8 @@ def counted(low: IntLike, high: IntLike, body: Callable[[Any], BoolLike], *, for
         high: the number after the last.
         body: what is counted.
         formula: the same number, for a proof with unknown bounds, in which nothing can be counted one by one. In a
-            claim
-            :func:`formula_counts` must accompany it; without that, an assumption assumes less, which is always sound.
+            claim :func:`formula_counts` must accompany it; without that, an assumption assumes less, which is always
+            sound.
     """
     if isinstance(low, int) and isinstance(high, int):
         return total(body(value) for value in range(low, high))

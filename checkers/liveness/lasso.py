@@ -82,8 +82,7 @@ def find_fair_lasso(
 
     Args:
         graph: the graph to search; only states that were followed can be part of the lasso, so for an incomplete graph
-            None
-            means nothing.
+            None means nothing.
         fair: numbers of the fair action instances.
         strongly: those of them that are strongly fair; the others are weakly fair.
         start: states from which the run must stay within; a state of ``start`` counts only when it is ``within``.

@@ -89,8 +89,7 @@ class Effort:
     Attributes:
         states: distinct states of each search; a configuration whose original machine has more is not judged.
         far: the same for a second round: mutants with at most ``FEW`` unjudged configurations are judged in these; 0
-            for
-            no second round.
+            for no second round.
         jobs: number of processes.
         every_row: judge all rows of all configurations, even after the first that changes.
     """

@@ -63,8 +63,7 @@ class Tables(NamedTuple):
         nodes: for each condition, its kind, where its parts begin and end in ``parts``, and its bit among the truths.
         guards, targets: conditions of the instances and of the properties.
         sets: sets of instances as rows of 64-bit words: first, for each instance, those that it disturbs; then, for
-            each
-            condition, those of which a run needs one before the condition is true.
+            each condition, those of which a run needs one before the condition is true.
         bits: truths of the present state.
         words: working sets: the instances that can happen, those chosen, and two for trials.
         stacks: instances to be followed, conditions to be followed, choices to be made.

@@ -152,8 +152,7 @@ class Direct:
 
         Raises:
             ModelError: there is no such action here, it writes outside a declared domain, or, with the varied
-                constants,
-                other variables would exist or other values be possible.
+                constants, other variables would exist or other values be possible.
         """
         return self._take(name, arguments, varied or {})
 

@@ -56,8 +56,7 @@ class NativeMachine:
         properties: address of the property function.
         predicates: names of the predicates, in bit order.
         digest: identifies the machine: it differs for machines that differ in any way, including in their predicates;
-            empty
-            if the steps change.
+            empty if the steps change.
     """
 
     lowered: Lowered

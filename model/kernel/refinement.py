@@ -46,8 +46,7 @@ class Refinement:
 
         Raises:
             ModelError: the mapping names a variable that the abstract machine does not have, leaves one out that the
-                concrete
-                machine lacks, or gives a value of another type.
+                concrete machine lacks, or gives a value of another type.
         """
         lowering = Lowering(Frame(self.concrete))
         recording = lowering.record("mapping", read_only=True)

@@ -32,8 +32,7 @@ class Language:
         strategies: those that it has.
         lacks: settings that it does not know, beyond those that all non-Java clients lack.
         java: for a wrapper, the release of the Java client in each of its releases; releases in between have that of
-            the
-            older one.
+            the older one.
         pops: whether it takes messages by pop, so that it manages neither queues nor offsets.
     """
 

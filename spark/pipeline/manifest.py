@@ -95,8 +95,7 @@ class Batch:
         cluster: name of the cluster, given by the user.
         sources: the recordings.
         problems: problems of files that are no part of a recording, and those too many to be kept; ``holes``: the
-            evidence
-            that these take away.
+            evidence that these take away.
         left_out: files that are not recordings, each with the reason.
         passed: those files.
     """

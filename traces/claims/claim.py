@@ -30,19 +30,17 @@ class TraceClaim(RestsOn):
             to hold. One of each tuple is enough. What rows of tables need is added, see :mod:`.shown`.
         excused_by: kinds of events that excuse an apparent violation: if one of them may be missing, it is in doubt.
         excused_in_topics: the same for a finding about an original (count 0) in a topic that belongs to no group:
-            actions
-            of consumers lead to no copy there. None if it makes no difference.
+            actions of consumers lead to no copy there. None if it makes no difference.
         lasts: whether an excuse may have happened at any time before, such as somebody taking a queue long ago;
             otherwise it must be shortly before the apparent violation began.
         within: whether the excuse comes after that beginning, as the result of a call comes after the call.
         counts_with: those of these kinds without which no violation counts; one of each tuple is enough. For the
-            others,
-            the fold knows better what can be judged without them. If no change of role is recorded, none is assumed.
+            others, the fold knows better what can be judged without them. If no change of role is recorded, none is
+            assumed.
         by_broker: whether brokers record the excuse: what a client did before its recording, or as it died, then leaves
             no doubt.
         by_members: whether it depends on the members of the group, for which a pass may ask any broker (RB-4): a hole
-            of
-            any of them then leaves a doubt, not only one of the broker that has the queue.
+            of any of them then leaves a doubt, not only one of the broker that has the queue.
         rules: rules of RocketMQ on which it rests.
         bugs: entries of the list of known bugs that break it.
         settled_by: the recording that would settle it if it cannot be observed.

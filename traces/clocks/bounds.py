@@ -42,8 +42,7 @@ class Bounds:
         recorders: positions, in :class:`Matched`, of the recorders that occur in pairs.
         begin: beginning of the first piece, µs; ``length``: of a piece.
         direct: pieces × recorders × recorders: upper bounds of offset(second) - offset(first), µs, from the pairs of
-            that
-            piece alone; FREE without any.
+            that piece alone; FREE without any.
         piece: for each pair, its piece.
     """
 

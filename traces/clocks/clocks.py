@@ -59,8 +59,7 @@ class Clock:
         runs: how far it is ahead; empty if it is considered right.
         reference: the recorder with which it is compared; None without any pair.
         low: lower bound of how far it is ahead of the reference, µs, over the whole recording; ``high``: upper bound.
-            None
-            if there is no bound on that side.
+            None if there is no bound on that side.
         slow: how far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None if there is no
             bound on that side.
     """

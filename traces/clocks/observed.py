@@ -161,8 +161,7 @@ class Observed:
         Args:
             batch: with the columns :data:`COLUMNS`; missing ones count as null.
             recorder: the recorder of all of them; if it is not given, it is derived from the events: brokers recorded
-                the
-                kinds that only they record and the commits that they store, clients the rest.
+                the kinds that only they record and the commits that they store, clients the rest.
             micros: their times, µs; if not given, the times in ms.
         """
         if not len(batch):

@@ -136,8 +136,7 @@ class View:
 
         Returns:
             For each event, the code of its recorder, -1 if it names none; and for each commit that a broker stores, the
-            code of
-            that broker, -1 for others. If that broker records anything, the commit is by its clock.
+            code of that broker, -1 for others. If that broker records anything, the commit is by its clock.
         """
         by_client, by_broker = self._named(code)
         is_stored = self.is_word("kind", (Kind.COMMIT,)) & ~self.is_word("path", BY_CLIENT)

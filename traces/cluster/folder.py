@@ -95,8 +95,7 @@ class Folder:
         Args:
             kept: the position to continue from.
             replaced: files that are rewritten, with their texts. They are written first, so their content must also be
-                true
-                for the last save.
+                true for the last save.
 
         Raises:
             OSError: the disk is full, or similar; the files that grow are as they were at the last save.

@@ -82,8 +82,7 @@ class Coded:
         result: code of :class:`Result`; uint8.
         path: code of :class:`Path`; uint8.
         slot: code of the queue, int32. An event about a message whose queue is not recorded has the slot of its group
-            and
-            topic without a queue; other events without a queue have -1.
+            and topic without a queue; other events without a queue have -1.
         actor: code of the process, -1 without; int32.
         offset: see the schema, int64, as are next, low (the schema's min), high (max), origin, due.
         count: int32, as are attempt, level, max_attempts. ``origin`` is 0 if it is not known.

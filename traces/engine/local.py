@@ -56,8 +56,7 @@ def check_locally(
         trace: what to check.
         settings: settings of the check.
         memory: bytes that the events and the state of the folds may use, half of it each. Further events are stored in
-            a
-            temporary file; if the state needs more, the events are processed several times.
+            a temporary file; if the state needs more, the events are processed several times.
         progress: called with the progress.
 
     Raises:

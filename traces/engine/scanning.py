@@ -87,8 +87,7 @@ class Scanning:
         begin: time of the earliest, ms; ``end``: of the latest.
         kinds: words of the kinds that occur.
         kinds_of: mask of the kinds that occur, by file, group and acting process (a client, or else a broker);
-            AT_BROKER
-            marks what is stored there; the group is empty if an event names none.
+            AT_BROKER marks what is stored there; the group is empty if an event names none.
         context: events of the context, in the order of reading.
         keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches then have it.
         placed: number of events with the field that gives them their place, by file, kind and field.

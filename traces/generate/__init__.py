@@ -12,8 +12,7 @@ lack three things:
 * Large groups. The machine of a whole group with 4 consumers, 8 queues and 4 messages in each has 648 action instances
   and takes 110 steps a second; instances grow with consumers × queues × messages, so 16 consumers with 64 queues and as
   few messages each would have 30 times as many, and 60,000 messages with hundreds of joins would take two days. A run
-  has at
-  most 6 consumers and 8 queues. Copies of it are many small groups, and cannot be combined into a large one: 7
+  has at most 6 consumers and 8 queues. Copies of it are many small groups, and cannot be combined into a large one: 7
   clients do not divide 64 queues as they divide 8 queues eight times.
 * Periods. Machines have no clock, so no run shows how a rebalance pass, a periodic commit, an expiring lock and the
   delay of a level interact, which is what churn is about. A walk that takes a step whenever it can does not do what a

@@ -119,8 +119,7 @@ class Trace:
 
         Args:
             columns: columns of the schema, in the desired order; all of them by default. :data:`~.events.EXTRA` is a
-                further
-                one, with the members that the schema does not know.
+                further one, with the members that the schema does not know.
             rows: maximum number of events in a batch.
 
         Raises:

@@ -54,8 +54,7 @@ class ByOthers:
 
     Attributes:
         spans: for each client, each group all of whose members were recorded, each broker, and any of these brokers;
-            for
-            each client in a group, if no agent recorded it.
+            for each client in a group, if no agent recorded it.
     """
 
     spans: Mapping[tuple[str, str], Sequence[Span]] = field(default_factory=dict)

@@ -290,6 +290,6 @@ CLIENT_EVIDENCE = frozenset(
 """Kinds that a client always logs, so that their absence means something; taken from a log only if they occur in it.
 
 Not included: starts and heartbeats (a log is of one process, so it cannot show a second one with the same id, and
-heartbeats are
-sampled), rebalances (only changed results, without the views), pull results and results (only the bad ones).
+heartbeats are sampled), rebalances (only changed results, without the views), pull results and results (only the bad
+ones).
 """
