@@ -46,7 +46,7 @@ class Missing(Steps):
     PROGRESS = Step(
         claim=_CLAIM,
         statement="A pull that brings messages goes on behind where it began.",
-        told="pulled messages of {queue} from offset {offset} on, and was told to go on before that",
+        told="pulled messages of {queue} from offset {offset} on and was told to go on before that",
         of=(Kind.PULL_RESULT,),
         rules=("PL-19",),
     )

@@ -18,7 +18,7 @@ class GroupMisstep(Steps):
     NOT_STARTED = Step(
         claim=LIFECYCLE,
         statement="A process starts before it does anything else in a group.",
-        told="acted in group {group} before it was started there",
+        told="acted in group {group} before it started there",
         needs=(Kind.CLIENT_START,),
         beside=(Kind.CLIENT_START,),
         complete=True,
@@ -28,7 +28,7 @@ class GroupMisstep(Steps):
     STARTED_TWICE = Step(
         claim=LIFECYCLE,
         statement="A process that runs does not start.",
-        told="started in group {group}, where it ran",
+        told="started in group {group}, where it was already running",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         excused_by=(Kind.CLIENT_CRASH,),
         seen_or_told=(Kind.CLIENT_STOP,),
@@ -37,7 +37,7 @@ class GroupMisstep(Steps):
     STOPPED_TWICE = Step(
         claim=LIFECYCLE,
         statement="A process stops once.",
-        told="stopped in group {group}, where it did not run",
+        told="stopped in group {group}, where it was not running",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
@@ -53,7 +53,7 @@ class GroupMisstep(Steps):
     NOT_UNREGISTERED = Step(
         claim=LIFECYCLE,
         statement="A process leaves its group at the brokers before it stops.",
-        told="stopped and had not left group {group} at the brokers",
+        told="stopped without leaving group {group} at the brokers",
         needs=(Kind.UNREGISTER, Kind.CLIENT_STOP),
         seen_or_told=(Kind.UNREGISTER,),
         rules=("ST-8",),
@@ -61,14 +61,14 @@ class GroupMisstep(Steps):
     NOT_STOPPED = Step(
         claim=LIFECYCLE,
         statement="A process that has given up its queues for its shutdown stops.",
-        told="gave up its queues for a shutdown, and was not stopped {span} later",
+        told="gave up its queues for a shutdown but had not stopped {span} later",
         needs=(Kind.REVOKE, Kind.CLIENT_START, Kind.CLIENT_STOP),
         rules=("ST-8",),
     )
     HAD_AT_STOP = Step(
         claim=LIFECYCLE,
         statement="A process that stops has given up all its queues.",
-        told="stopped and had not given up {queue}",
+        told="stopped without giving up {queue}",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE,),
@@ -76,30 +76,30 @@ class GroupMisstep(Steps):
     )
     STARTED_IN_VAIN = Step(
         claim=LIFECYCLE,
-        statement="A process that starts in a group tells it the brokers.",
-        told="started in group {group} and told it no broker",
+        statement="A process that starts in a group sends a heartbeat to its brokers.",
+        told="started in group {group} without a heartbeat to any broker",
         needs=(Kind.CLIENT_START, Kind.HEARTBEAT, Kind.UNREGISTER, Kind.CLIENT_STOP),
         seen_or_told=(Kind.HEARTBEAT,),
         rules=("ST-1", "ST-4"),
     )
     OLD_SUBSCRIPTION = Step(
         claim=LIFECYCLE,
-        statement="A subscription that is left out or replaced is told no more.",
-        told="told a subscription of {topic} again that another one had replaced",
+        statement="A subscription that was left out or replaced is not sent again.",
+        told="sent a subscription to {topic} again that another one had replaced",
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
     )
     NOT_ALL_TOLD = Step(
         claim=LIFECYCLE,
         statement="A process tells the brokers of all that it has subscribed to.",
-        told="told the brokers nothing of {topic}, which it had subscribed to before",
+        told="left {topic} out of its heartbeats, although it had subscribed to it before",
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
     )
     NOT_TOLD = Step(
         claim=LIFECYCLE,
-        statement="A process balances the topics that it tells the brokers.",
-        told="balanced {topic}, of which its last heartbeat told nothing",
+        statement="A process balances the topics that its heartbeats name.",
+        told="balanced {topic}, which its last heartbeat did not name",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("RB-1", "ST-4"),
@@ -107,7 +107,7 @@ class GroupMisstep(Steps):
     BROKER_NOT_RUNNING = Step(
         claim=LIFECYCLE,
         statement="A broker hears of members only as long as it runs.",
-        told="acted, and did not run",
+        told="acted although it was not running",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.BROKER_START,),
         rules=("ST-4",),
@@ -132,7 +132,7 @@ class GroupMisstep(Steps):
     NOT_GIVEN = Step(
         claim=SHARES,
         statement="A client takes a queue that its last pass over the topic gives it.",
-        told="took {queue}, which its last pass of rebalance does not give it",
+        told="took {queue}, which its last pass of rebalance did not give it",
         needs=(Kind.REBALANCE, Kind.ASSIGN),
         beside=(Kind.REBALANCE,),
         seen=(Kind.REBALANCE,),
@@ -141,7 +141,7 @@ class GroupMisstep(Steps):
     STILL_GIVEN = Step(
         claim=SHARES,
         statement="A client gives up by rebalance a queue that its last pass over the topic does not give it.",
-        told="gave up {queue} by rebalance, and its last pass gives it the queue",
+        told="gave up {queue} by rebalance although its last pass gave it the queue",
         needs=(Kind.REBALANCE, Kind.REVOKE),
         seen=(Kind.REBALANCE,),
         rules=("RB-30",),
@@ -158,7 +158,7 @@ class GroupMisstep(Steps):
     NOT_ENDING = Step(
         claim=SHARES,
         statement="A client gives up queues for its shutdown when it has left its group.",
-        told="gave up {queue} for a shutdown, and had not left group {group}",
+        told="gave up {queue} for a shutdown before it had left group {group}",
         needs=(Kind.REVOKE, Kind.UNREGISTER, Kind.CLIENT_START),
         beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
@@ -167,7 +167,7 @@ class GroupMisstep(Steps):
     OTHER_QUEUES = Step(
         claim=SHARES,
         statement="A pass divides the queues that the last route of the topic names.",
-        told="divided other queues of {topic} than its last route names",
+        told="divided other queues of {topic} than those that its last route names",
         needs=(Kind.REBALANCE, Kind.ROUTE),
         seen=(Kind.ROUTE,),
         rules=("EN-5", "RB-4"),
@@ -175,14 +175,14 @@ class GroupMisstep(Steps):
     OTHER_MEMBERS = Step(
         claim=SHARES,
         statement="A pass divides among the members that a broker has.",
-        told="divided {topic} among members that no broker had told",
+        told="divided {topic} among members that no broker had listed",
         needs=(Kind.REBALANCE, Kind.MEMBERS, Kind.BROKER_START),
         rules=("EN-2", "RB-4"),
     )
     OTHER_STRATEGY = Step(
         claim=SHARES,
         statement="A client divides a topic by one strategy as long as it runs.",
-        told="divided {topic} by another strategy than before",
+        told="divided {topic} by a different strategy than before",
         needs=(Kind.REBALANCE,),
         rules=("RB-6",),
     )
@@ -195,8 +195,8 @@ class GroupMisstep(Steps):
     )
     SILENT = Step(
         claim=LIFECYCLE,
-        statement="A process that balances a topic goes on to tell it the brokers, before they forget it.",
-        told="balanced {topic} of group {group}, and had told the brokers nothing for {span}",
+        statement="A process that balances a topic keeps sending heartbeats, before brokers forget it.",
+        told="balanced {topic} of group {group} although it had sent no heartbeat for {span}",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("ST-4", "ST-6"),
@@ -204,7 +204,7 @@ class GroupMisstep(Steps):
     NOT_READ = Step(
         claim=LIFECYCLE,
         statement="A broker reads each table that it keeps before it starts.",
-        told="started, and had not read a table that it keeps",
+        told="started without reading a table that it keeps",
         needs=(Kind.BROKER_START, Kind.FILE_LOAD),
         beside=(Kind.FILE_LOAD,),
         complete=True,
@@ -213,7 +213,7 @@ class GroupMisstep(Steps):
     FILE_NOT_READ = Step(
         claim=LIFECYCLE,
         statement="A broadcasting process reads its file of offsets before it divides a topic.",
-        told="divided {topic} of group {group}, and had not read its file of offsets",
+        told="divided {topic} of group {group} without having read its offset file",
         needs=(Kind.CLIENT_START, Kind.FILE_LOAD, Kind.REBALANCE),
         complete=True,
         seen=(Kind.CLIENT_START,),
@@ -233,7 +233,7 @@ class GroupMisstep(Steps):
     NOT_NEWER = Step(
         claim=LIFECYCLE,
         statement="A client that takes queues of a topic tells the brokers a newer subscription to it.",
-        told="told the brokers its old subscription to {topic}, {span} after it had taken queues",
+        told="sent the brokers its old subscription to {topic}, {span} after it had taken queues",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE),
         rules=("RB-37", "ST-4"),
@@ -241,14 +241,14 @@ class GroupMisstep(Steps):
     RETRIES_TOLD = Step(
         claim=LIFECYCLE,
         statement="A broadcasting process does not subscribe to a topic of retries, as there are none.",
-        told="told the brokers that it consumes {topic}, and is broadcasting",
+        told="told the brokers that it consumes {topic} although it is broadcasting",
         needs=(Kind.HEARTBEAT,),
         rules=("CC-11", "EN-10"),
     )
     STILL_TOLD = Step(
         claim=SHARES,
-        statement="A client gives up queues of a topic that it no more consumes.",
-        told="gave up queues of {topic} as if it did not consume it, and told the brokers that it does",
+        statement="A client gives up queues of a topic that it no longer consumes.",
+        told="gave up queues of {topic} as if it did not consume it, although it told the brokers that it does",
         needs=(Kind.REVOKE, Kind.HEARTBEAT),
         seen=(Kind.HEARTBEAT,),
         rules=("RB-36",),
@@ -256,7 +256,7 @@ class GroupMisstep(Steps):
     UNWRITTEN = Step(
         claim=LIFECYCLE,
         statement="A broker writes each table that it keeps again and again, and once more when it stops.",
-        told="wrote nothing of a table that it keeps for {span}",
+        told="did not write a table that it keeps for {span}",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP),
         beside=(Kind.FILE_PERSIST,),
         excused_by=(Kind.BROKER_CRASH,),
@@ -264,8 +264,8 @@ class GroupMisstep(Steps):
     )
     STILL_HAD = Step(
         claim=SHARES,
-        statement="A client that consumes a topic no more gives up its queues in the next rounds of rebalance.",
-        told="kept queues of {topic} for {span} after it had told the brokers that it does not consume it",
+        statement="A client that no longer consumes a topic gives up its queues in the next rounds of rebalance.",
+        told="kept queues of {topic} for {span} after it had told the brokers that it no longer consumes it",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
         seen_or_told=(Kind.REVOKE,),
@@ -273,9 +273,9 @@ class GroupMisstep(Steps):
     )
     UNLISTED = Step(
         claim=SHARES,
-        statement="A broker that a client tells of itself names it among the members of its group.",
-        told="divided {topic} for {span} among members of group {group} that it was not one of, and told the brokers "
-        "of itself meanwhile",
+        statement="A broker that receives a client's heartbeats names it among the members of its group.",
+        told="divided {topic} for {span} among members of group {group} without itself, although it sent "
+        "heartbeats to the brokers meanwhile",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE),
         rules=("EN-1", "RB-20", "ST-4"),

@@ -13,21 +13,21 @@ _STORES = "stores-follow-each-other"
 
 BATCH_ABOVE = Step(
     statement="All calls that a pull is cut into have one number of messages, but the last one, which may have less.",
-    told="was given {message} in calls of other sizes than {expected}, into which it had cut a pull",
+    told="was given {message} in calls of other sizes than {expected}, into which it had split a pull",
     needs=(Kind.DELIVER, *PULLS, Kind.ASSIGN, Kind.RESULT),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("CC-1", "OR-6"),
 )
 NOTHING_CACHED = Step(
     statement="A client that puts a pull off, since it holds too much of the queue, holds something of it.",
-    told="put off a pull of {queue} as if it held too much of it, and held {expected} messages",
+    told="put off a pull of {queue} as if it held too much of it, but held {expected} messages",
     needs=(Kind.FLOW_CONTROL, *PULLS, *LEAVING, Kind.ASSIGN),
     seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
     rules=("PL-7", "PL-8", "PL-9", "PQ-8"),
 )
 OTHER_CONTROL = Step(
     statement="Only orderly listeners wait for a lock, and only others are held up by the span of what they hold.",
-    told="put off a pull of {queue} for a reason that its listener does not know",
+    told="put off a pull of {queue} for a reason that does not apply to its kind of listener",
     needs=(Kind.FLOW_CONTROL,),
     rules=("PL-9", "PL-10"),
 )
@@ -41,13 +41,13 @@ TOO_FULL = Step(
 )
 CLEANED_ORDERLY = Step(
     statement="Messages of orderly listeners are not cleaned, however long those take.",
-    told="cleaned {message}, and its listener is an orderly one",
+    told="cleaned {message} although its listener is orderly",
     needs=(Kind.EXPIRE,),
     rules=("PQ-9",),
 )
 CLEANED_BEHIND = Step(
     statement="A client cleans the first message of a window, and none behind it.",
-    told="cleaned {message}, and had offset {expected} before it in the window",
+    told="cleaned {message} although offset {expected} was before it in the window",
     needs=(*LEAVING, Kind.EXPIRE, Kind.ASSIGN),
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("PQ-9",),
@@ -60,7 +60,7 @@ SENT_NOTHING = Step(
 )
 NO_BROADCAST = Step(
     statement="A broadcasting client sends brokers neither offsets with its pulls nor messages that failed.",
-    told="sent a broker an offset or a message of {queue}, and is a broadcasting client",
+    told="sent a broker an offset or a message of {queue} although it is a broadcasting client",
     needs=(Kind.ASSIGN,),
     rules=("CC-11", "OF-10", "PL-14"),
 )
@@ -80,21 +80,21 @@ PULLED_UNLOCKED = Step(
 )
 NEVER_RESET = Step(
     statement="A client drops a queue for a reset that an operator has asked for.",
-    told="dropped {queue} for a reset, and nobody had reset its offset",
+    told="dropped {queue} for a reset although nobody had reset its offset",
     needs=(Kind.REVOKE, Kind.RESET),
     seen=(Kind.REVOKE,),
     rules=("OF-31",),
 )
 NOTHING_WRONG = Step(
     statement="A client mends an offset, and drops a queue for it, when a broker has found it illegal.",
-    told="mended its offset of {queue}, which no broker had found illegal",
+    told="corrected its offset of {queue}, which no broker had found illegal",
     needs=(Kind.ASSIGN, *PULLS),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("PL-23",),
 )
 OTHER_REASON = Step(
     statement="Only orderly listeners lose a queue with its lock.",
-    told="dropped {queue} for its lock, and its listener needs none",
+    told="dropped {queue} because of its lock although its listener needs none",
     needs=(Kind.REVOKE,),
     rules=("OR-9",),
 )
@@ -115,14 +115,14 @@ AGAIN_UNCOUNTED = Step(
 LEGAL = Step(
     statement="A pull is found illegal outside of its queue only, or when an operator has reset the offset, which may "
     "wait for it from before the recording on.",
-    told="was told that offset {offset} of {queue} is illegal, which ends at {expected}, and nobody had reset it",
+    told="was told that offset {offset} of {queue}, which ends at {expected}, is illegal although nobody had reset it",
     needs=(Kind.PULL_RESULT, Kind.RESET),
     complete=True,
     rules=("PL-18", "PL-19"),
 )
 MARK_LEFT = Step(
     statement="The low-water mark is above a message that has just left the window as its first.",
-    told="let {message} leave the window, and its low-water mark stayed there",
+    told="removed {message} from the window, but its low-water mark stayed there",
     needs=(Kind.REMOVED,),
     rules=("PQ-2",),
 )
@@ -135,14 +135,14 @@ GIVEN_COUNT = Step(
 )
 PUT_OFF_UNCOUNTED = Step(
     statement="An orderly listener is given a message alone that it put off with a higher count than before.",
-    told="was given {message} again with the count {expected}, with which it had put it off",
+    told="was given {message} again with the count {expected}, the one with which it had put it off",
     needs=(*LEAVING, Kind.ASSIGN),
     seen=(Kind.RESULT, Kind.ASSIGN),
     rules=("OR-7", "OR-8"),
 )
 OTHER_LEVEL = Step(
     statement="A message that failed is sent back with the delay level that its listener has asked for.",
-    told="sent {message} back with another delay level than its listener had asked for, {expected}",
+    told="sent {message} back with a different delay level than its listener had asked for, {expected}",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
     seen=(Kind.DELIVER, Kind.SEND_BACK),
     rules=("CC-12", "CC-14"),
@@ -156,7 +156,7 @@ OUT_OF_TURN = Step(
 )
 OLD_OFFSET = Step(
     statement="A client that stores the offset of a queue stores the one that it has in memory, and no older one.",
-    told="stored offset {offset} of {queue}, and had {expected} in memory",
+    told="stored offset {offset} of {queue} while it had {expected} in memory",
     needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.RESET, Kind.CORRECT),
     seen=(Kind.COMMIT_MEMORY, Kind.ASSIGN),
     rules=("OF-5", "OF-6"),
@@ -164,7 +164,8 @@ OLD_OFFSET = Step(
 WOKEN_LATE = Step(
     claim=_STORES,
     statement="A pull that waits is answered when there is a message, in groups that take all messages of a topic.",
-    told="waited {span} for offset {offset} of {queue}, which was stored, and as long in others of {expected} pulls",
+    told="waited {span} for offset {offset} of {queue} although it was stored, and as long in most of "
+    "{expected} such pulls",
     needs=(*PULLS, Kind.HEARTBEAT, Kind.REBALANCE, Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START),
     in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
     seen=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
@@ -174,7 +175,7 @@ WOKEN_LATE = Step(
 SENT_FINISHED = Step(
     statement="Of a call with several messages those behind the acknowledged ones are sent back; asked where it was "
     "seen that the result of each of them is told.",
-    told="sent {message} back, which its listener had acknowledged",
+    told="sent {message} back although its listener had acknowledged it",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
     rules=("CC-10", "CC-12"),

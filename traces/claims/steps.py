@@ -21,14 +21,14 @@ class Misstep(Steps):
 
     NOT_ASKED = Step(
         statement="A pull is answered once.",
-        told="was answered a pull of {queue} from offset {offset} that was not under way",
+        told="received an answer to a pull of {queue} from offset {offset} that it had not sent",
         needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
     )
     ELSEWHERE = Step(
         statement="A pull asks from where the window begins, or where the answer before told it to go on.",
-        told="pulled {queue} from offset {offset}, and was to go on from {expected}",
+        told="pulled {queue} from offset {offset} instead of {expected}",
         needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
         rules=("PL-1", "PL-19", "RB-41"),
@@ -43,7 +43,7 @@ class Misstep(Steps):
     )
     TAKEN_TWICE = Step(
         statement="A client takes a queue that it does not have.",
-        told="took {queue}, which it had already",
+        told="took {queue}, which it already had",
         needs=(Kind.ASSIGN, Kind.REVOKE),
         seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
@@ -57,7 +57,7 @@ class Misstep(Steps):
     )
     NO_QUERY = Step(
         statement="A client asks for the stored offset of a queue before it takes it.",
-        told="took {queue} and had not asked for its stored offset",
+        told="took {queue} without asking for its stored offset",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY, Kind.COMMIT_MEMORY),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen=(Kind.OFFSET_QUERY,),
@@ -72,7 +72,7 @@ class Misstep(Steps):
     )
     NOT_RETURNED = Step(
         statement="A message leaves the window when its listener has returned, or it took too long and was sent back.",
-        told="let {message} leave the window although no listener had returned it",
+        told="removed {message} from the window although no listener had returned it",
         needs=(*LEAVING, Kind.EXPIRE),
         in_part_without=(Kind.SEND_BACK,),
         seen=(Kind.DELIVER, Kind.RESULT),
@@ -81,7 +81,7 @@ class Misstep(Steps):
     )
     NOT_LEFT = Step(
         statement="The low-water mark of a window passes only messages that have left it; what is finished leaves.",
-        told="finished {message}, and kept it in the window",
+        told="finished {message} but kept it in the window",
         needs=(*LEAVING, Kind.DISCARDED),
         beside=(Kind.REMOVED,),
         seen=(Kind.DELIVER, Kind.RESULT, Kind.REMOVED),
@@ -90,7 +90,7 @@ class Misstep(Steps):
     NOT_IN_WINDOW = Step(
         statement="The in-memory offset becomes what the window's low-water mark, a query, a reset or a pull without "
         "messages tells.",
-        told="set the in-memory offset of {queue} to {offset}, which nothing that left the window tells",
+        told="set the in-memory offset of {queue} to {offset}, which follows from nothing that left the window",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.OFFSET_QUERY, Kind.PULL_RESULT, Kind.CORRECT, Kind.RESET),
         beside=(Kind.REMOVED,),
         seen=(Kind.REMOVED, Kind.PULL_RESULT),
@@ -99,7 +99,7 @@ class Misstep(Steps):
     )
     BEYOND_MEMORY = Step(
         statement="A client stores no offset above its in-memory one.",
-        told="stored offset {offset} of {queue}, and had {expected} in memory",
+        told="stored offset {offset} of {queue} while it had {expected} in memory",
         needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
         seen=(Kind.COMMIT_MEMORY,),
         rules=("OF-5", "OF-6"),
@@ -115,7 +115,7 @@ class Misstep(Steps):
     OTHER_ANSWER = Step(
         claim=_FIT,
         statement="The answer to a pull is one to what was asked for.",
-        told="pulled {queue} from offset {expected}, and was answered from {offset}",
+        told="pulled {queue} from offset {expected} and got an answer for {offset}",
         needs=(*PULLS, Kind.ASSIGN),
         seen=(Kind.PULL,),
         rules=("PL-1", "PL-19"),
@@ -123,7 +123,7 @@ class Misstep(Steps):
     OTHER_START = Step(
         claim=_FIT,
         statement="A client takes a queue where its stored offset is, if there is one.",
-        told="took {queue} at offset {offset}, and had been told {expected}",
+        told="took {queue} at offset {offset} although it had been told {expected}",
         needs=(Kind.ASSIGN, Kind.OFFSET_QUERY),
         seen=(Kind.OFFSET_QUERY,),
         rules=("RB-40", "RB-41"),
@@ -131,7 +131,7 @@ class Misstep(Steps):
     OTHER_MESSAGE = Step(
         claim=_FIT,
         statement="A listener returns the message that it was given.",
-        told="ended another message than it was given at {message}",
+        told="ended a different message than the one it was given at {message}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "EN-13"),
@@ -139,15 +139,15 @@ class Misstep(Steps):
     OTHER_COUNT = Step(
         claim=_FIT,
         statement="A listener returns a message with the count that it was given.",
-        told="ended {message} with another count than it was given, {expected}",
+        told="ended {message} with a different count than the one it was given, {expected}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "SB-6"),
     )
     OTHER_NEXT = Step(
         claim=_FIT,
-        statement="Behind a batch of one message comes the next offset.",
-        told="was given {message} alone, and goes on at {expected}",
+        statement="The offset behind a batch of one message is the next one.",
+        told="was given {message} alone but goes on at {expected}",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
     )
@@ -155,14 +155,14 @@ class Misstep(Steps):
         claim=_FIT,
         statement="An answer lies between the ends of its queue, and brings no more messages than offsets, and none "
         "where it says there are none.",
-        told="was answered a pull of {queue} from offset {offset} with offsets that contradict each other",
+        told="got an answer to a pull of {queue} from offset {offset} whose offsets contradict each other",
         needs=(Kind.PULL_RESULT,),
         rules=("PL-19",),
     )
     OTHER_BATCH = Step(
         claim=_FIT,
         statement="A listener is called with as many messages as lie before the offset behind them, at most.",
-        told="was given {message} with more others than there are before offset {expected}",
+        told="was given {message} in a call with more messages than there are before offset {expected}",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
     )
@@ -170,14 +170,14 @@ class Misstep(Steps):
         claim=_FIT,
         statement="The ends of a queue that a client is told never go back, unless its broker starts anew, a slave "
         "answers, or its topic is made again.",
-        told="was told offset {offset} as an end of {queue}, and {expected} before",
+        told="was told offset {offset} as an end of {queue}, after it had been told {expected}",
         needs=(Kind.PULL_RESULT, Kind.BROKER_START),
         excused_by=(Kind.ROLE_CHANGE, Kind.STORE),
         rules=("PL-19",),
     )
     NOT_REMEMBERED = Step(
         statement="When a message has left its window, the in-memory offset is set to the low-water mark.",
-        told="finished {message}, and set no in-memory offset",
+        told="finished {message} without setting an in-memory offset",
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen=(Kind.COMMIT_MEMORY, Kind.REMOVED),
@@ -193,7 +193,7 @@ class Misstep(Steps):
     )
     NO_SHUTDOWN = Step(
         statement="A client that stores an offset for its shutdown leaves its group.",
-        told="stored offset {offset} of {queue} for its shutdown, and went on",
+        told="stored offset {offset} of {queue} for its shutdown but did not leave its group",
         needs=(Kind.COMMIT, Kind.UNREGISTER, Kind.CLIENT_STOP),
         excused_by=(Kind.CLIENT_CRASH,),
         seen_or_told=(Kind.UNREGISTER,),
@@ -201,7 +201,7 @@ class Misstep(Steps):
     )
     NO_REMOVAL = Step(
         statement="A client that stores an offset since it gives the queue up gives it up.",
-        told="stored offset {offset} of {queue} to give the queue up, and kept it",
+        told="stored offset {offset} of {queue} to give the queue up but kept it",
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE),
         seen_or_told=(Kind.REVOKE,),
         rules=("RB-32", "OF-6"),
@@ -209,7 +209,7 @@ class Misstep(Steps):
     NOT_STORED = Step(
         claim=_STORES,
         statement="A broker stores the messages of a queue at one offset after another.",
-        told="left out {queue} from offset {offset} on, and stored messages behind it",
+        told="left out {queue} from offset {offset} on but stored messages behind it",
         needs=_STORED,
         seen=(Kind.STORE,),
         seen_or_told=(Kind.DELAY_DELIVER, Kind.DEAD_LETTER),
@@ -254,7 +254,7 @@ class Misstep(Steps):
     )
     NOT_LOCKED = Step(
         statement="A client of an orderly group takes a queue that it has locked.",
-        told="took {queue} and had not locked it",
+        told="took {queue} without locking it",
         needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK),
         beside=(Kind.LOCK,),
         seen=(Kind.LOCK,),
@@ -262,7 +262,7 @@ class Misstep(Steps):
     )
     UNLOCKED_EARLY = Step(
         statement="A client unlocks a queue that it gives up.",
-        told="unlocked {queue} and kept it",
+        told="unlocked {queue} but kept it",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
         seen_or_told=(Kind.REVOKE,),
         rules=("OR-9", "RB-32"),
@@ -277,7 +277,7 @@ class Misstep(Steps):
     )
     LEFT_UNSTORED = Step(
         statement="A client that gives a queue up by rebalance, or leaves its group, stores its in-memory offset.",
-        told="gave up {queue} with offset {expected} in memory, and did not store it",
+        told="gave up {queue} with offset {expected} in memory and did not store it",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY, *PULLS, Kind.UNREGISTER),
         seen=(Kind.OFFSET_QUERY, Kind.COMMIT, Kind.COMMIT_MEMORY),
         of_broker=(Kind.COMMIT,),
@@ -300,13 +300,13 @@ class Misstep(Steps):
     NOT_FIRST_QUEUE = Step(
         claim=_STORES,
         statement="A topic of dead letters has one queue on each broker.",
-        told="stored a dead letter in {queue}, and there is a first queue only",
+        told="stored a dead letter in {queue}, although there is only a first queue",
         needs=(Kind.DEAD_LETTER,),
         rules=("DQ-1",),
     )
     NOT_PULLED_ON = Step(
         statement="A client that has a queue, and nothing of it in its cache, waits for the answer to a pull of it.",
-        told="had {queue} for {span} more, and did not pull it on",
+        told="kept {queue} for another {span} without pulling it again",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT, Kind.REMOVED, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.PULL, Kind.PULL_RESULT, Kind.REBALANCE),
         seen_or_told=(Kind.REMOVED,),
@@ -314,7 +314,7 @@ class Misstep(Steps):
     )
     NOT_WRITTEN = Step(
         statement="A broadcasting client that gives a queue up has written its in-memory offset to its file.",
-        told="gave up {queue} with offset {expected} in memory, and its file does not have it",
+        told="gave up {queue} with offset {expected} in memory, which its file does not have",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.CLIENT_STOP, Kind.UNREGISTER),
         seen=(Kind.COMMIT_MEMORY,),
         seen_or_told=(Kind.COMMIT,),
@@ -322,7 +322,7 @@ class Misstep(Steps):
     )
     NOT_UNLOCKED = Step(
         statement="A client of an orderly group that gives a queue up by rebalance, or ends, unlocks it.",
-        told="gave up {queue}, and did not give its lock back",
+        told="gave up {queue} without giving its lock back",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE),
         beside=(Kind.LOCK,),
         seen=(Kind.ASSIGN, Kind.LOCK),
@@ -331,7 +331,7 @@ class Misstep(Steps):
     )
     NOT_DISCARDED = Step(
         statement="What a listener returns when its queue was given up a while ago is discarded.",
-        told="ended {message} when it had given up the queue, and did not discard the result",
+        told="ended {message} after it had given up the queue, but did not discard the result",
         needs=(Kind.ASSIGN, Kind.REVOKE, *LEAVING, Kind.DISCARDED),
         seen=(Kind.ASSIGN, Kind.RESULT),
         seen_or_told=(Kind.DISCARDED,),
@@ -355,14 +355,14 @@ class Misstep(Steps):
     )
     TOO_SOON = Step(
         statement="An orderly listener is given a message that it put off after a pause of 10 ms at least.",
-        told="was given {message} again {span} after it had put it off, and made no pause",
+        told="was given {message} again {span} after it had put it off, without a pause",
         needs=(*LEAVING, Kind.ASSIGN),
         seen=(Kind.RESULT, Kind.ASSIGN),
         rules=("OR-7",),
     )
     NOT_HANDED = Step(
         statement="Listeners are given the messages of a pull before those of later ones: one thread queues them all.",
-        told="was given later messages of {queue} for {span}, and not {expected} of those that a pull from offset "
+        told="was given later messages of {queue} for {span}, but not {expected} of those that a pull from offset "
         "{offset} on had brought",
         needs=(*LEAVING, *PULLS, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
         seen=(Kind.PULL_RESULT, Kind.ASSIGN),
@@ -372,7 +372,7 @@ class Misstep(Steps):
     LEFT_OUT = Step(
         statement="A pull of a group that takes all messages of a topic brings every one up to where it goes on; in "
         "doubt where they may be older than a minute, as a compacted topic keeps the last one of each key.",
-        told="pulled {queue} from offset {offset}, and was not brought {expected} of the messages before the next one",
+        told="pulled {queue} from offset {offset} and did not receive {expected} of the messages before the next one",
         needs=(*PULLS, Kind.HEARTBEAT),
         seen=(Kind.PULL_RESULT, Kind.HEARTBEAT),
         of_others=(Kind.HEARTBEAT,),
@@ -380,7 +380,7 @@ class Misstep(Steps):
     )
     NOT_ANSWERED = Step(
         statement="A broker that answers a client otherwise answers its pulls: after 15 s where there are no messages.",
-        told="had no answer to two pulls of {queue} in {span}, while its broker told it who is in the group",
+        told="got no answer to two pulls of {queue} in {span}, although its broker told it who is in the group",
         needs=(*PULLS, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.PULL_RESULT, Kind.REBALANCE),
         rules=("PL-13", "PL-22"),
@@ -411,7 +411,7 @@ class Misstep(Steps):
     )
     DENIED = Step(
         claim=_FIT,
-        statement="That there are no messages is told at the end of a queue only.",
+        statement="A client is told that there are no messages only at the end of a queue.",
         told="was told for {span} that there is nothing at offset {offset} of {queue}, which ends at {expected}",
         needs=(Kind.PULL_RESULT,),
         rules=("PL-19",),
@@ -429,8 +429,7 @@ class Misstep(Steps):
     END_BEHIND = Step(
         claim=_STORES,
         statement="A client that goes on asking is told of what the broker stored two minutes before.",
-        told="had been told of no end of {queue} but offset {offset}, {span} after messages up to {expected} were "
-        "stored",
+        told="was still told that {queue} ends at offset {offset}, {span} after messages up to {expected} were stored",
         needs=(Kind.PULL_RESULT, *_STORED),
         in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
         seen=(Kind.PULL_RESULT,),
@@ -439,7 +438,7 @@ class Misstep(Steps):
     )
     IDLE_EARLY = Step(
         statement="A client that gives up a queue of its share, as it pulls it no more, has not pulled it for 120 s.",
-        told="gave up {queue} as a queue that it pulls no more, {span} after it had pulled it",
+        told="gave up {queue} as no longer pulled, {span} after it had pulled it",
         needs=(Kind.PULL, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.PULL, Kind.ASSIGN),
         rules=("PQ-11", "RB-30"),
@@ -447,14 +446,14 @@ class Misstep(Steps):
     LED_BEYOND = Step(
         claim=_FIT,
         statement="An answer tells to go on at the end of the queue at most, as that is when the client does so.",
-        told="was told to go on with {queue} at offset {offset}, and the queue ended at {expected} when it did",
+        told="was told to go on with {queue} at offset {offset}, although the queue ended at {expected} when it did",
         needs=(*PULLS, Kind.ASSIGN, Kind.BROKER_START),
         seen=(Kind.PULL_RESULT,),
         rules=("PL-19", "FI-3"),
     )
     NOT_PERSISTED = Step(
         statement="A client that tells brokers that it is there stores the offsets of its queues every 5 s, too.",
-        told="stored offset {offset} of {queue} with a pull, and for {span} none by itself",
+        told="stored offset {offset} of {queue} with a pull, but for {span} none by itself",
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE, Kind.HEARTBEAT),
         seen=(Kind.COMMIT, Kind.ASSIGN, Kind.HEARTBEAT),
         rules=("OF-6",),
@@ -462,7 +461,7 @@ class Misstep(Steps):
     NOT_SET = Step(
         statement="A client that has dropped a queue for a reset takes it again where that has set it, unless another "
         "one has it meanwhile.",
-        told="took {queue} at offset {offset}, and had dropped it for a reset to {expected}",
+        told="took {queue} at offset {offset} although it had dropped it for a reset to {expected}",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.RESET, Kind.BROKER_START),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE,),

@@ -222,7 +222,7 @@ _TELLERS: Mapping[str, Callable[[Event], str]] = {
     Kind.COMMIT_MEMORY: lambda event: f"{who(event)} notes offset {_number(event)} of {where(event)} in memory",
     Kind.COMMIT: _commit,
     Kind.RESET: lambda event: f"an operator resets the offset of {where(event)} to {_number(event)}",
-    Kind.CORRECT: lambda event: f"{who(event)} mends the pull offset of {where(event)} to {_number(event)}",
+    Kind.CORRECT: lambda event: f"{who(event)} corrects the pull offset of {where(event)} to {_number(event)}",
     Kind.FILE_LOAD: lambda event: f"{who(event)} loads offsets from a file",
     Kind.FILE_PERSIST: lambda event: f"{who(event)} writes offsets to a file",
     Kind.PULL: lambda event: f"{who(event)} asks for messages of {where(event)} from {_number(event)}",

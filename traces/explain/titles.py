@@ -60,7 +60,7 @@ _TITLES: Mapping[str, str] = {
     "shares-are-taken": "{actor} {misstep}",
     "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
     "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
-    "every-queue-is-readable": "messages were stored in {queue} ({value}), of which no member of group {group} knows",
+    "every-queue-is-readable": "messages were stored in {queue} ({value}), which no member of group {group} knows",
 }
 """What is wrong, for each claim."""
 
@@ -116,7 +116,7 @@ def title(
     if claim.id == "every-queue-moves":
         template += f": {STANDSTILLS[row['value']]}" if row["value"] in STANDSTILLS else ""
         if row["value"] == Reason.NOT_POLLED:
-            template = "{actor} asked {queue} for messages no more, for {span}"
+            template = "{actor} stopped asking {queue} for messages, for {span}"
     if claim.id == "query-answers-what-is-stored" and row["value"] < 0:
         template = "{actor} was told that no offset of {queue} is stored, but it was {expected}"
     if claim.id == "sent-back-message-comes-again" and row["value"] >= row["expected"]:

@@ -367,10 +367,10 @@ def test_what_another_broker_lost_leaves_no_doubt_of_what_a_process_did() -> Non
 
 def test_it_is_told_in_a_sentence() -> None:
     assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == (
-        "one pulled T@b:0 from offset 4, and was to go on from 3"
+        "one pulled T@b:0 from offset 4 instead of 3"
     )
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
-        "one ended offset 0 of T@b:0 with another count than it was given, 0"
+        "one ended offset 0 of T@b:0 with a different count than the one it was given, 0"
     )
 
 
@@ -933,7 +933,7 @@ def test_an_answer_may_lead_to_what_is_stored_meanwhile_but_not_beyond_that() ->
     beyond = WRONG[Misstep.LED_BEYOND]
     assert told(beyond, name=FIT) == [Misstep.LED_BEYOND]
     assert sentence(check(beyond), FIT) == (
-        "one was told to go on with T@b:0 at offset 3, and the queue ended at 2 when it did"
+        "one was told to go on with T@b:0 at offset 3, although the queue ended at 2 when it did"
     )
     right = [*RIGHT, led(800, 3, 2), pull(810, 3)]
     assert told(right, found(820, "one", 3, 3, count=0, log=3) | {"result": "no_new_message"}, name=FIT) == []
@@ -957,7 +957,7 @@ def test_offsets_that_go_with_pulls_do_not_stand_for_those_every_5_s() -> None:
 def test_a_queue_is_taken_again_where_a_reset_has_set_it() -> None:
     assert told(WRONG[Misstep.NOT_SET]) == [Misstep.NOT_SET]
     assert sentence(check(WRONG[Misstep.NOT_SET]), STEPS_CLAIM) == (
-        "one took T@b:0 at offset 2, and had dropped it for a reset to 1"
+        "one took T@b:0 at offset 2 although it had dropped it for a reset to 1"
     )
     again = [memory(10_910, 1), commit(10_911, "one", 1, path="reset"), asked(11_000, 1), assign(11_010, 1)]
     assert told(RESET_TO_1, again) == []
