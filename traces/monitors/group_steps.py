@@ -273,7 +273,10 @@ class _Steps:
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
         given = given or member.actor in self._logged or (last is not None and queue in (last.beside or ()))
-        if not given and (last is not None or (self._context.complete and self._is_recorded(member))):
+        known = member.routes.get(topic)
+        # Agents missed a pass that had begun just before its client learnt the route of the topic.
+        is_new = last is None and known is not None and known.before is None and event["time"] - known.time <= WITHIN
+        if not given and not is_new and (last is not None or (self._context.complete and self._is_recorded(member))):
             self._missteps.note(GroupMisstep.NOT_GIVEN, member, event, topic=topic, queue=queue)
         # A recorder reports queues that it finds already taken as taken when it starts, without a pass before.
         if last is not None and last.assigned is not None and queue in last.assigned:

@@ -353,6 +353,15 @@ def test_of_two_passes_at_once_each_is_acted_upon() -> None:
     assert told([*OWNS, pass_(38_000, "b:0"), pass_(40_002), *kept]) == [GroupMisstep.STILL_GIVEN]
 
 
+def test_a_first_pass_that_began_before_its_client_learnt_the_route_may_not_be_recorded() -> None:
+    def taken_at(time: int) -> list[Event]:
+        queues = [taken(time, Kind.ASSIGN, 0), taken(time, Kind.ASSIGN, 1)]
+        return [*TOLD, *queues, heartbeat(30_000, "one", "T=*@7"), pass_(30_400), *ENDS, stop(60_021)]
+
+    assert told(taken_at(5_200)) == []
+    assert told(taken_at(5_201)) == [GroupMisstep.NOT_GIVEN]
+
+
 def test_a_topic_that_is_consumed_again_is_told_again() -> None:
     dropped = [*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe")]
     # A heartbeat to the next broker may be under way.

@@ -366,9 +366,7 @@ def test_what_another_broker_lost_leaves_no_doubt_of_what_a_process_did() -> Non
 
 
 def test_it_is_told_in_a_sentence() -> None:
-    assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == (
-        "one pulled T@b:0 from offset 4 instead of 3"
-    )
+    assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == ("one pulled T@b:0 from offset 4 instead of 3")
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
         "one ended offset 0 of T@b:0 with a different count than the one it was given, 0"
     )

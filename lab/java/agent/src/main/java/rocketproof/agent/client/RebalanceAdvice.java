@@ -36,10 +36,11 @@ final class RebalanceAdvice {
         static String enter(
                 @Advice.This Object rebalance,
                 @Advice.Argument(0) String topic,
-                @Advice.Argument(1) Set<MessageQueue> assigned)
+                @Advice.Argument(1) Set<MessageQueue> assigned,
+                @Advice.FieldValue("topicSubscribeInfoTable") Map<String, Set<MessageQueue>> queues)
                 throws ReflectiveOperationException {
             String before = OnThread.because("removal");
-            Rebalances.divided(rebalance, topic, assigned);
+            Rebalances.divided(rebalance, topic, queues.get(topic), assigned);
             return before;
         }
 

@@ -28,10 +28,19 @@ public final class Rebalances {
         }
     }
 
-    /** RB-6, RB-30: the pass knows what the client shall have, and begins to act upon it. */
-    public static void divided(Object rebalance, String topic, Set<?> assigned) throws ReflectiveOperationException {
+    /**
+     * RB-6, RB-30: the pass knows what the client shall have, and begins to act upon it.
+     *
+     * <p>A route may arrive between {@link #begin} and the moment when the pass reads the queues: then they are those
+     * that the table has now.
+     */
+    public static void divided(Object rebalance, String topic, Collection<?> queues, Set<?> assigned)
+            throws ReflectiveOperationException {
         OnThread now = OnThread.get();
         now.assigned = assigned;
+        if (now.seen == null && queues != null) {
+            now.seen = new ArrayList<>(queues);
+        }
         Consumer consumer = Consumers.of(rebalance);
         if (consumer != null && now.seen != null) {
             consumer.record(consumer.event("rebalance")
