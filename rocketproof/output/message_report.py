@@ -15,7 +15,7 @@ from ..traces.explain.message_story import MessageStory
 from ..traces.explain.report.words import counted, span, utc
 from ..traces.format.printable import json_text
 from .console import SafeConsole
-from .trace_report import place_of
+from .trace_report import folder_of, place_of
 
 
 def print_message(console: SafeConsole, story: MessageStory, result: CheckResult) -> None:
@@ -33,8 +33,9 @@ def print_message(console: SafeConsole, story: MessageStory, result: CheckResult
         for cells in _attempts(outcome.attempts):
             console.say(f"  {cells}")
     console.say()
+    folder = folder_of(result.files)
     for sentence in story.sentences:
-        console.say(Text.assemble(f"  {sentence.text}  ", (place_of(sentence, result.files), "dim")))
+        console.say(Text.assemble(f"  {sentence.text}  ", (place_of(sentence, result.files, folder), "dim")))
     if story.left_out:
         console.say(f"  … and {counted(story.left_out, 'more event')}", "dim")
 

@@ -133,6 +133,7 @@ def counts_of(answer: ClaimVerdict) -> str:
 
 
 def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdict, stories: Sequence[Story]) -> None:
+    folder = folder_of(result.files)
     console.say()
     console.say(Text.assemble((answer.claim.id, "bold"), f"  {answer.claim.statement}"))
     console.say(Text.assemble("  ", (str(answer.verdict), VERDICT_STYLES[answer.verdict]), f"  {counts_of(answer)}"))
@@ -141,7 +142,7 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
         doubt = "" if story.certainty == CERTAIN else f" (in doubt: {story.certainty})"
         console.say(f"  {story.title}{doubt}")
         for sentence in story.sentences:
-            console.say(Text.assemble(f"    {sentence.text}  ", (place_of(sentence, result.files), "dim")))
+            console.say(Text.assemble(f"    {sentence.text}  ", (place_of(sentence, result.files, folder), "dim")))
         if story.left_out:
             console.say(f"    … and {counted(story.left_out, 'more event')}", "dim")
         if story.model and story.model not in story.certainty:
@@ -177,12 +178,12 @@ def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
     return f"{when}{': ' if named else ''}{named}{others}"
 
 
-def place_of(sentence: Sentence, files: Sequence[str]) -> str:
+def place_of(sentence: Sentence, files: Sequence[str], folder: str) -> str:
     """The place of an event, without its file if there is only one, and without the folder that contains all files."""
     place = sentence.place
     if list(files) == [place.file] and place.number:
         return f"{place.unit} {place.number}"
-    return place.within(folder_of(files))
+    return place.within(folder)
 
 
 def folder_of(files: Sequence[str]) -> str:

@@ -146,6 +146,8 @@ class _Groups:
     def wants(self, slot: Slot, since: int, until: int) -> bool:
         """Whether the group still consumes the topic of a queue, and the queue still exists, according to the
         recording.
+
+        Whether a queue that came back has been there for long enough is part of :meth:`had_time`.
         """
         heartbeats = self._during(slot.group, Kind.HEARTBEAT, since, until)
         wanted = [run.subscriptions for run in heartbeats if run.subscriptions is not None]
@@ -158,9 +160,7 @@ class _Groups:
         ]
         if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
             return False
-        back = self._back(slot, since, until)
-        there = back == since or until - back > self._settings.rounds
-        return there and (bool(self._passes(slot, since, until)) or self._is_in_route(slot, since, until))
+        return bool(self._passes(slot, since, until)) or self._is_in_route(slot, since, until)
 
     def _passes(self, slot: Slot, since: int, until: int) -> list[Run]:
         """Passes over the topic of a queue within a period, for which it is known what they saw."""
