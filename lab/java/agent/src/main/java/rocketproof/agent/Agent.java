@@ -80,7 +80,8 @@ public final class Agent {
     /**
      * How classes of RocketMQ are changed. Other agents may have added interfaces that cannot be found, as that of
      * OpenTelemetry does: they are not asked for, as a class is only decorated, and its own methods are all that is
-     * looked at.
+     * looked at. In a JVM that runs already, looking at a class loads those that its methods name, and no transformer
+     * sees these: loaded classes are looked for until there are no new ones.
      */
     static AgentBuilder builder() {
         ByteBuddy byteBuddy = new ByteBuddy()
@@ -90,6 +91,7 @@ public final class Agent {
                 .with(AgentBuilder.TypeStrategy.Default.DECORATE)
                 .disableClassFormatChanges()
                 .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
+                .with(AgentBuilder.RedefinitionStrategy.DiscoveryStrategy.Reiterating.INSTANCE)
                 .with(new Complaints())
                 .ignore(ElementMatchers.not(ElementMatchers.nameStartsWith("org.apache.rocketmq.")));
     }
@@ -109,6 +111,7 @@ public final class Agent {
                 JavaModule module,
                 boolean loaded,
                 DynamicType dynamic) {
+            Hooks.changed(type.getName());
             if (Boolean.getBoolean("rocketproof.agent.verbose")) {
                 Recorder.complain("records what " + type.getName() + " does");
             }

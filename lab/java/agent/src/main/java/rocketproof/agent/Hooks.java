@@ -4,16 +4,21 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Which hooks are in place: classes of RocketMQ that could not be instrumented, and methods that a release lacks. */
+/** Which hooks are in place: in classes of RocketMQ that were instrumented, and in methods that their release has. */
 public final class Hooks {
-    private static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
+    private static final Set<String> CHANGED = ConcurrentHashMap.newKeySet();
 
     private Hooks() {
     }
 
+    /** A class of that name is instrumented. */
+    public static void changed(String type) {
+        CHANGED.add(type);
+    }
+
     /** A class of that name could not be instrumented: nothing of what it does is recorded. */
     public static void failed(String type) {
-        FAILED.add(type);
+        CHANGED.remove(type);
     }
 
     /**
@@ -26,7 +31,7 @@ public final class Hooks {
     public static boolean inPlace(ClassLoader loader, String type, String method) {
         try {
             Class<?> found = Class.forName(type, false, loader);
-            return !FAILED.contains(type)
+            return CHANGED.contains(type)
                     && Arrays.stream(found.getDeclaredMethods()).anyMatch(one -> one.getName().equals(method));
         } catch (ClassNotFoundException | LinkageError absent) {
             return false;

@@ -7,13 +7,32 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import rocketproof.agent.Hooks;
 
 /** What a file claims to record, with the client that is compiled against. */
 final class EvidenceTest {
-    private static final String WINDOW = "org.apache.rocketmq.client.impl.consumer.ProcessQueue";
+    private static final String CLIENT = "org.apache.rocketmq.client.";
+    private static final String CONSUMER = CLIENT + "impl.consumer.";
+    private static final String WINDOW = CONSUMER + "ProcessQueue";
+    private static final String CALL = CONSUMER + "ConsumeMessageConcurrentlyService$ConsumeRequest";
+    private static final String[] INSTRUMENTED = {
+        CONSUMER + "DefaultMQPushConsumerImpl", CLIENT + "impl.factory.MQClientInstance",
+        CLIENT + "impl.MQClientAPIImpl", CONSUMER + "RebalanceImpl", CONSUMER + "RebalancePushImpl",
+        CONSUMER + "PullAPIWrapper", CONSUMER + "ConsumeMessageConcurrentlyService",
+        CONSUMER + "ConsumeMessageOrderlyService", CONSUMER + "ConsumeMessageOrderlyService$ConsumeRequest",
+        CLIENT + "consumer.store.RemoteBrokerOffsetStore", CLIENT + "consumer.store.LocalFileOffsetStore",
+        CALL, WINDOW,
+    };
     private final ClassLoader loader = EvidenceTest.class.getClassLoader();
+
+    @BeforeEach
+    void instrument() {
+        for (String type : INSTRUMENTED) {
+            Hooks.changed(type);
+        }
+    }
 
     @Test
     void isEverythingWhereAllHooksAreInPlaceAndLessWithoutTheirClass() {
@@ -33,7 +52,17 @@ final class EvidenceTest {
     }
 
     @Test
+    void isNotWhatAClassDoesThatWasLoadedWithoutItsHooks() {
+        Hooks.failed(CALL);
+        List<String> kinds = Evidence.of(loader, false, false);
+        assertEquals(24, kinds.size());
+        assertFalse(kinds.contains("deliver") || kinds.contains("result"));
+    }
+
+    @Test
     void isNotWhatThisReleaseDoesNotHave() {
+        Hooks.changed("java.util.ArrayList");
+        Hooks.changed("java.util.Nothing");
         assertTrue(Hooks.inPlace(loader, "java.util.ArrayList", "add"));
         assertFalse(Hooks.inPlace(loader, "java.util.ArrayList", "lend"));
         assertFalse(Hooks.inPlace(loader, "java.util.Nothing", "add"));
