@@ -88,8 +88,11 @@ def _answer(f: Follower, event: Event, c: int, position: int) -> None:
         f.put_in(c, range(position, after))
         why = "the broker cannot find messages there"
         f.take("answer_found", why, varied={"pull_batch": after - position}, c=c)
-        if f.batches[c] != int(f.constants.batch):
-            f.run(texts.in_tasks_of, c=c, pulled=range(position, after), size=f.batches[c])
+        if int(f.constants.batch) > 1:
+            pulled = range(position, after)
+            size = _size_of_tasks(f, event, c, pulled)
+            if size != int(f.constants.batch):
+                f.run(texts.in_tasks_of, c=c, pulled=pulled, size=size)
     elif event.result is Result.NO_MATCHED_MESSAGE and after is not None:
         _grow(f, after)
         f.run(texts.answer, "no request is under way", c=c, came=frozenset(), after=after)
@@ -101,6 +104,20 @@ def _answer(f: Follower, event: Event, c: int, position: int) -> None:
         _illegal(f, event, c, after)
     else:
         raise Impossible("there is no such answer")
+
+
+def _size_of_tasks(f: Follower, event: Event, c: int, pulled: range) -> int:
+    """CC-1: ``consumeMessageBatchMaxSize`` as these messages came, which may be set while a client runs: the largest
+    of their first calls, or of all calls of the process if they have none.
+    """
+    size, uncalled = 0, set(pulled)
+    for later in f.later(event):
+        if later.kind is Kind.DELIVER and (m := f.clamped(later.offset)) in uncalled:
+            size = max(size, later.count or f.batches[c])
+            uncalled.discard(m)
+            if not uncalled:
+                break
+    return size or f.batches[c]
 
 
 def _came(f: Follower, event: Event, position: int, after: int) -> frozenset[int]:

@@ -95,7 +95,9 @@ def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
 
 
 def in_tasks_of(s: State, c: int, pulled: range, size: int) -> None:
-    """CC-1: pulled messages are put into tasks of ``size``; other members of the group have larger ones."""
+    """CC-1: pulled messages are put into tasks of ``size``; there are larger ones at other times, or in other
+    members of the group.
+    """
     s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
 
 

@@ -153,3 +153,29 @@ def test_other_threads_go_on_while_a_call_leaves_the_window(tmp_path: Path) -> N
     lines = [*batch(size=2, results="later later")[:2], "pull_result c0 result=found offset=0 next=4 count=4 epoch=1"]
     lines += [*batch(size=2, results="later later")[3:], *sent(0, 1), first, *of_two, second]
     assert whys(follow(tmp_path, lines)) == []
+
+
+def window(start: int, *sizes: int) -> list[str]:
+    """Messages of one pull, called in tasks of these sizes, which all succeed."""
+    end = start + sum(sizes)
+    lines = [
+        f"pull c0 offset={start} epoch=1",
+        f"pull_result c0 result=found offset={start} next={end} count={sum(sizes)} epoch=1",
+    ]
+    for size in sizes:
+        task = range(start, start := start + size)
+        lines += [f"deliver c0 offset={m} count={size} epoch=1" for m in task]
+        lines += [f"result c0 offset={m} result=ok epoch=1" for m in task]
+        lines += [*left(*task, mark=start), f"commit_memory c0 offset={start}"]
+    return lines
+
+
+def test_the_size_of_tasks_may_be_set_between_two_pulls(tmp_path: Path) -> None:
+    lines = ["assign c0 offset=0 epoch=1", *window(0, 4, 4, 2), *window(10, 2, 2, 1)]
+    answer = follow(tmp_path, lines)
+    assert (whys(answer), answer.followed) == ([], len(lines))
+
+
+def test_messages_of_one_pull_are_in_tasks_of_one_size(tmp_path: Path) -> None:
+    answer = follow(tmp_path, ["assign c0 offset=0 epoch=1", *window(0, 4, 3, 4)])
+    assert whys(answer) == ["the task has 4 messages (CC-1)"]
