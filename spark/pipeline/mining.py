@@ -259,7 +259,7 @@ CLOCKS = pa.schema(
 def clocks_table(clocks: Clocks) -> pa.Table:
     """How far the clock of each recorder is ahead of the others, which is corrected, and what this leaves open."""
     rows = [
-        (str(one.recorder), None if one.reference is None else str(one.reference), one.pairs, *one.ahead,
+        (str(one.recorder), None if one.reference is None else str(one.reference), one.pairs, *one.correction,
          one.low, one.high, one.slow, one.fast, float(one.drift))
         for one in clocks.clocks.values()
     ]  # fmt: skip

@@ -81,15 +81,15 @@ class Clock:
         return max(self.slow, self.fast)
 
     @property
-    def ahead(self) -> tuple[int, int]:
-        """The least and the most that it is ahead, which is corrected, µs."""
+    def correction(self) -> tuple[int, int]:
+        """The least and the most that is taken off its times: how far it is ahead, µs."""
         offsets = [offset for run in self.runs for offset in run.offsets] or [0]
         return min(offsets), max(offsets)
 
     @property
     def bend(self) -> int:
         """By how much correction may change the distance between two of its times, ms, rounded up."""
-        least, most = self.ahead
+        least, most = self.correction
         return -((least - most) // _MILLIS)
 
     @property

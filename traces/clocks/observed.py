@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..encoding.columns import arrow_places
+from ..encoding.columns import arrow_positions
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .pairs import PAIRS, QUEUE
@@ -171,7 +171,7 @@ class Observed:
         if self._mask:
             places = _shared(batch, self._mask)
             columns = batch.select([name for name in COLUMNS if name in batch.schema.names])
-            batch, micros = columns.take(arrow_places(places)), None if micros is None else micros[places]
+            batch, micros = columns.take(arrow_positions(places)), None if micros is None else micros[places]
         view = View(batch, micros)
         kinds = view.kinds & _KINDS if len(view) else frozenset()
         own = view.recorders(self._code) if recorder is None and len(view) else None

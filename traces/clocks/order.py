@@ -136,7 +136,7 @@ class Order:
         clock = self._clocks.clocks.get(actor)
         if clock is None or self.is_tight(actor):
             return False
-        return self._is_refuted or any(clock.ahead)
+        return self._is_refuted or any(clock.correction)
 
     def is_open(self, actor: Actor) -> bool:
         """Whether nothing bounds how far it is off on at least one side, so that it may be as far off as clocks ever
@@ -171,7 +171,7 @@ class Order:
     def is_off(self, actor: Actor) -> bool:
         """Whether its clock was corrected by more than the assumed skew."""
         clock = self._clocks.clocks.get(actor)
-        return clock is not None and max(map(abs, clock.ahead)) > 1000 * self.skew
+        return clock is not None and max(map(abs, clock.correction)) > 1000 * self.skew
 
     def _row(self, clocks: Clocks, actor: Actor) -> _Row:
         clock = clocks.clocks[actor]

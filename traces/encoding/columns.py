@@ -87,9 +87,9 @@ class Column:
         else:
             _write(self.values, self.known, base, absent, out)
 
-    def pick(self, values: Any, places: Any) -> None:
+    def pick(self, values: Any, positions: Any) -> None:
         """Write the values that are present, and their positions; for a column with missing values."""
-        _pick(self.values, self.known, values, places)
+        _pick(self.values, self.known, values, positions)
 
     def occurring(self, count: int) -> list[bool]:
         """For each number from 0 to ``count`` - 1, whether it occurs among the values."""
@@ -112,12 +112,12 @@ def read_only(column: Any) -> Any:
     return view
 
 
-def arrow_places(places: Any) -> pa.Array:
+def arrow_positions(positions: Any) -> pa.Array:
     """Positions in a batch, int64, as an Arrow array.
 
     If Arrow has to infer the type, it imports pandas if it can, which takes longer than most checks.
     """
-    return pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places)])
+    return pa.Array.from_buffers(pa.int64(), len(positions), [None, pa.py_buffer(positions)])
 
 
 _NO_BITS = read_only(np.empty(0, np.uint8))
@@ -152,14 +152,14 @@ def _write(values: Any, known: Any, base: int, absent: int, out: Any) -> None:
 
 
 @entry
-def _pick(values: Any, known: Any, picked: Any, places: Any) -> None:
+def _pick(values: Any, known: Any, picked: Any, positions: Any) -> None:
     count = 0
     for byte in range(len(known)):
         if known[byte] == 0:
             continue
         for i in range(8 * byte, min(8 * byte + 8, len(values))):
             if _is_known(known, i):
-                picked[count], places[count] = values[i], i
+                picked[count], positions[count] = values[i], i
                 count += 1
 
 

@@ -25,7 +25,7 @@ from .coding import TYPES, Coded
 from .columns import Column
 
 _NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
-_PLACE = np.dtype(np.uint32)
+_POSITION = np.dtype(np.uint32)
 _LEAST = -(2**63)
 _SPARSE = 4
 """A column is stored without its absent values if at most one value in this many is present."""
@@ -41,7 +41,7 @@ _ROUND = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _Layout:
     """How a column is stored."""
 
     type: np.dtype[Any]  # of the column
@@ -49,10 +49,10 @@ class _Form:
     stored: np.dtype[Any]  # type of the stored values
     count: int = 0  # number of stored values
     absent: bool = False  # whether 0 stands for an absent value
-    places: bool = False  # whether the position of each value is stored too, and all other values are ``base``
+    positions: bool = False  # whether the position of each value is stored too, and all other values are ``base``
 
     @classmethod
-    def of(cls, name: str, column: Column) -> _Form:
+    def of(cls, name: str, column: Column) -> _Layout:
         type_, length = TYPES.get(name, _OTHER), len(column)
         known = length - column.missing
         if not known:
@@ -63,30 +63,30 @@ class _Form:
         if low == high and not column.missing:
             return cls(type_, low, type_)
         if _SPARSE * known <= length:
-            return cls(type_, ABSENT, type_, known, places=True)
+            return cls(type_, ABSENT, type_, known, positions=True)
         base = low - 1 if column.missing else low
         for narrow in _NARROW if base >= _LEAST else ():
             if high - base < 1 << 8 * narrow.itemsize and narrow.itemsize < type_.itemsize:
                 return cls(type_, base, narrow, length, absent=column.missing > 0)
         if column.missing:
-            return cls(type_, ABSENT, type_, known, places=True)
+            return cls(type_, ABSENT, type_, known, positions=True)
         return cls(type_, 0, type_, length)
 
     @property
     def room(self) -> tuple[int, int]:
         """Number of bytes for the values, and for the positions."""
-        return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _PLACE.itemsize * self.places)
+        return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _POSITION.itemsize * self.positions)
 
-    def put(self, column: Column, values: Any, places: Any) -> None:
+    def put(self, column: Column, values: Any, positions: Any) -> None:
         """Store a column."""
-        if self.places:
-            column.pick(values, places)
+        if self.positions:
+            column.pick(values, positions)
         elif self.count:
             column.less(self.base, 0, values)
 
-    def take(self, begin: int, end: int, values: Any, places: Any) -> Any:
+    def take(self, begin: int, end: int, values: Any, positions: Any) -> Any:
         """A part of the column, restored."""
-        if self.count and not self.places:
+        if self.count and not self.positions:
             values = values[begin:end]
             if self.stored == self.type:
                 return values
@@ -94,9 +94,9 @@ class _Form:
             _widen(values, self.base, int(self.absent), column)
             return column
         column = np.full(end - begin, self.base, self.type)
-        if self.places:
-            first, last = np.searchsorted(places, (begin, end))
-            column[places[first:last] - _PLACE.type(begin)] = values[first:last]
+        if self.positions:
+            first, last = np.searchsorted(positions, (begin, end))
+            column[positions[first:last] - _POSITION.type(begin)] = values[first:last]
         return column
 
 
@@ -105,7 +105,7 @@ class Packed:
     """Packed events; see :func:`pack`."""
 
     length: int
-    forms: Mapping[str, _Form]
+    layouts: Mapping[str, _Layout]
     block: Any
 
     @property
@@ -115,25 +115,25 @@ class Packed:
 
     def unpack(self, rows: int) -> Iterator[Coded]:
         """The events as they were, a given number at a time."""
-        parts = _parts(self.forms, self.block)
+        parts = _parts(self.layouts, self.block)
         for begin in range(0, self.length, rows):
             end = min(begin + rows, self.length)
-            yield Coded(**{name: self.forms[name].take(begin, end, *parts[name]) for name in TYPES})
+            yield Coded(**{name: self.layouts[name].take(begin, end, *parts[name]) for name in TYPES})
 
     def column(self, name: str) -> Any:
         """A column that :class:`~.coding.Coded` does not have, restored; None if none was packed."""
-        if name not in self.forms:
+        if name not in self.layouts:
             return None
-        return self.forms[name].take(0, self.length, *_parts(self.forms, self.block)[name])
+        return self.layouts[name].take(0, self.length, *_parts(self.layouts, self.block)[name])
 
 
 def pack(columns: Mapping[str, Column]) -> Packed:
     """Events in a smaller form: all columns of :class:`~.coding.Coded`, and possibly more; all of the same length."""
-    forms = {name: _Form.of(name, column) for name, column in columns.items()}
-    block = np.empty(sum(sum(form.room) for form in forms.values()), np.uint8)
-    for name, part in _parts(forms, block).items():
-        forms[name].put(columns[name], *part)
-    return Packed(len(columns["time"]), forms, block)
+    layouts = {name: _Layout.of(name, column) for name, column in columns.items()}
+    block = np.empty(sum(sum(layout.room) for layout in layouts.values()), np.uint8)
+    for name, part in _parts(layouts, block).items():
+        layouts[name].put(columns[name], *part)
+    return Packed(len(columns["time"]), layouts, block)
 
 
 def sealed(packed: Packed, **said: Any) -> bytes:
@@ -150,17 +150,17 @@ def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
     return found
 
 
-def _parts(forms: Mapping[str, _Form], block: Any) -> dict[str, tuple[Any, Any]]:
+def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, Any]]:
     """For each column, its values and positions in the block."""
     at = 0
     parts = {}
-    for name, form in forms.items():
-        of_values, of_places = form.room
-        values = block[at : at + form.count * form.stored.itemsize].view(form.stored)
+    for name, layout in layouts.items():
+        of_values, of_positions = layout.room
+        values = block[at : at + layout.count * layout.stored.itemsize].view(layout.stored)
         at += of_values
-        places = block[at : at + form.count * _PLACE.itemsize * form.places].view(_PLACE)
-        at += of_places
-        parts[name] = values, places
+        positions = block[at : at + layout.count * _POSITION.itemsize * layout.positions].view(_POSITION)
+        at += of_positions
+        parts[name] = values, positions
     return parts
 
 

@@ -16,7 +16,7 @@ from ..clocks.as_json import step_as_json, step_of_json
 from ..clocks.clocks import Step
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
-from ..encoding.columns import Column, arrow_places, read_only
+from ..encoding.columns import Column, arrow_positions, read_only
 from ..encoding.names import Actor
 from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
 from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind, Result
@@ -142,7 +142,7 @@ class Scanning:
         wanted = np.flatnonzero(at.looked_up(is_wanted).view(np.bool_))
         if self.keeps_seq:
             batch = batch.append_column("seq", given.column("seq"))
-        few = batch.take(arrow_places(wanted))
+        few = batch.take(arrow_positions(wanted))
         if Kind.LOCK in occurring:
             # Successful locks are requested repeatedly; only the refused ones are compared with rebalance passes.
             got = pc.and_(pc.equal(few.column("kind"), str(Kind.LOCK)), pc.equal(few.column("result"), str(Result.OK)))

@@ -49,7 +49,7 @@ def as_object(clocks: Clocks) -> dict[str, Any]:
             {
                 "recorder": str(clock.recorder),
                 "reference": str(clock.reference) if clock.reference else None,
-                "ahead": {"least": clock.ahead[0], "most": clock.ahead[1]},
+                "ahead": {"least": clock.correction[0], "most": clock.correction[1]},
                 "bounds": {"low": clock.low, "high": clock.high},
                 "uncertainty": clock.uncertainty,
                 "drift": round(clock.drift, 1),
@@ -70,7 +70,7 @@ def as_object(clocks: Clocks) -> dict[str, Any]:
 
 
 def _ahead(clock: Clock) -> str:
-    least, most = clock.ahead
+    least, most = clock.correction
     if least == most:
         return _one(least)
     return f"{_one(least)} to {_one(most)}"

@@ -21,7 +21,9 @@ from .cluster import BEGIN, BROKER, ONE, TWO, clocks, run, seen
 def ahead(found: Clocks) -> dict[str, tuple[int, int]]:
     """How far the clocks are ahead that are corrected, ms."""
     return {
-        str(one): (clock.ahead[0] // 1000, clock.ahead[1] // 1000) for one, clock in found.clocks.items() if clock.runs
+        str(one): (clock.correction[0] // 1000, clock.correction[1] // 1000)
+        for one, clock in found.clocks.items()
+        if clock.runs
     }
 
 

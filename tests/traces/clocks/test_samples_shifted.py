@@ -39,6 +39,6 @@ def test_a_broker_whose_clock_is_off(tmp_path: Path, shift: int) -> None:
     found, expected = check(shifted(tmp_path / "shifted.jsonl", shift)), check(SAMPLE)
     (clock,) = [clock for clock in found.context.clocks.clocks.values() if clock.runs]
     assert str(clock.recorder) == "broker broker-a"
-    assert abs(clock.ahead[0] - shift * 1000) <= 1_000
+    assert abs(clock.correction[0] - shift * 1000) <= 1_000
     for before, after in zip(expected.verdicts, found.verdicts, strict=True):
         assert after.verdict in (before.verdict, Verdict.UNKNOWN), after.claim.id
