@@ -121,15 +121,21 @@ class _Groups:
             return until - since
         longest, back = 0, self._back(slot, since, until)
         for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
-            if slot.client and self._names.member(membership.actor) != Actor(slot.client, slot.member):
+            if not self._may_take(slot, membership.actor):
                 continue
             begin, end = (
                 max(self._knows(membership, slot.topic), since),
                 min(self._memberships.until(membership, certain=True), until),
             )
             if end - begin > self._settings.rounds:
-                longest = max(longest, until - max(begin, back) - self._settings.rounds)
+                # What one member did not take while it lived, the others have not taken until the end.
+                last = end if slot.client else until
+                longest = max(longest, last - max(begin, back) - self._settings.rounds)
         return longest
+
+    def _may_take(self, slot: Slot, actor: Actor) -> bool:
+        """Whether a queue is one of a process: in broadcasting, each member has queues of its own."""
+        return not slot.client or self._names.member(actor) == Actor(slot.client, slot.member)
 
     def _knows(self, membership: Membership, topic: str) -> int:
         """ST-3: from when on a member knows the route of a topic, if this was recorded.
@@ -149,13 +155,13 @@ class _Groups:
 
         Whether a queue that came back has been there for long enough is part of :meth:`had_time`.
         """
-        heartbeats = self._during(slot.group, Kind.HEARTBEAT, since, until)
+        heartbeats = self._during(slot, Kind.HEARTBEAT, since, until)
         wanted = [run.subscriptions for run in heartbeats if run.subscriptions is not None]
         if wanted and not any(_consumes(subscription, slot.topic) for each in wanted for subscription in each):
             return False
         seen = [
             run.queues
-            for run in self._during(slot.group, Kind.REBALANCE, since, until)
+            for run in self._during(slot, Kind.REBALANCE, since, until)
             if run.topic == slot.topic and run.queues is not None
         ]
         if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
@@ -168,6 +174,7 @@ class _Groups:
             run
             for run in self._told.of(slot.group, Kind.REBALANCE)
             if run.topic == slot.topic and run.queues is not None and since <= run.last and run.first <= until
+            if self._may_take(slot, run.actor)
         ]
 
     def _back(self, slot: Slot, since: int, until: int) -> int:
@@ -203,6 +210,7 @@ class _Groups:
         queue = f"{slot.broker}:{slot.queue}"
         return any(
             run.topic == slot.topic
+            and self._may_take(slot, run.actor)
             and run.last >= since + self._settings.rounds
             and run.first <= until - self._settings.rebalance
             and (run.queues is None or queue in run.queues)
@@ -280,9 +288,13 @@ class _Groups:
         steps = sum(step.actor in members and begin <= step.time <= until for step in self._told.steps)
         return steps + sum(one != other for one, other in pairwise(divided))
 
-    def _during(self, group: str, kind: Kind, since: int, until: int) -> list[Run]:
+    def _during(self, slot: Slot, kind: Kind, since: int, until: int) -> list[Run]:
         after = since + self._settings.rounds
-        return [run for run in self._told.of(group, kind) if run.last >= after and run.first <= until]
+        return [
+            run
+            for run in self._told.of(slot.group, kind)
+            if run.last >= after and run.first <= until and self._may_take(slot, run.actor)
+        ]
 
 
 def _consumes(subscription: str, topic: str) -> bool:

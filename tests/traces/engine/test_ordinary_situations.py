@@ -156,3 +156,39 @@ def test_timers_of_the_header_are_the_terms(tmp_path: Path) -> None:
         "timer stuck is 0, but whole milliseconds from 1 on are needed",
     ]
     assert header_json(trace.header)["timers"] == {"route_poll": 120_000, "rebalance": 60_000}
+
+
+@pytest.mark.parametrize(
+    ("seen", "stops", "expected"),
+    [
+        ([(1, 100, 1), (100, 150, 0)], 150, Verdict.HOLDS),
+        ([(1, 100, 1), (100, 110, 0), (110, 300, 1)], 300, Verdict.VIOLATED),
+    ],
+)
+def test_a_broadcasting_member_takes_only_what_it_has_learnt_of(
+    tmp_path: Path, seen: list[tuple[int, int, int]], stops: int, expected: Verdict
+) -> None:
+    """A broker is away from 100 s to 140 s. The first member may stop before it learns that the broker is back."""
+
+    def passes(client: str, seen: list[tuple[int, int, int]]) -> Iterator[Event]:
+        for since, until, count in seen:
+            queues = ["b:0"] * count
+            yield at(since, "route", client, None, topic="t", queues=queues)
+            for seconds in range(since, until, 10):
+                yield at(seconds, "heartbeat", client, None, subscriptions=["t=*"])
+                yield at(seconds, "rebalance", client, None, topic="t", queues=queues, assigned=queues)
+
+    lines = [
+        *start(0, "one", 0),
+        *start(0, "two", 0),
+        *passes("one", seen),
+        *passes("two", [(1, 100, 1), (100, 140, 0), (140, 400, 1)]),
+        *(at(101, "revoke", client, path="removal") for client in ("one", "two")),
+        at(141, "assign", "two", offset=10),
+        at(stops, "client_stop", "one", None),
+    ]
+    header = {**HEADER, "groups": {"g": {"mode": "broadcasting", "listener": "concurrently"}}}
+    file = tmp_path / "trace.jsonl"
+    events = sorted(lines, key=lambda event: int(event["time"]))
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)), encoding="utf-8")
+    assert verdict(check_locally(open_trace([file]), settings=Settings()), "every-queue-gets-an-owner") is expected
