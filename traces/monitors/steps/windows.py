@@ -16,8 +16,10 @@ from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SIL
 STUCK = 8_000
 """How long an owned queue may go without a pull; ms."""
 
-STUCK_ORDERLY = 20_000
-"""The same for an orderly group, whose pulls wait for the lock, or for a broker that does not answer (OR-1, F6); ms."""
+STUCK_ORDERLY = RENEWED + 5_000
+"""The same for an orderly group, whose pulls wait for a broker that does not answer, or for the lock (OR-1, F6): clients
+before 5.0 do not know that they have it until they renew it; ms.
+"""
 
 UNLOCKS = 20_000
 """How much later older clients unlock queues with unfinished messages (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``);
