@@ -212,8 +212,6 @@ class _Steps:
     def rebalance(self, event: Event) -> None:
         """A process divides a topic."""
         member, time = self._member(event), event["time"]
-        if member.first is not None and time - member.last > self._settings.rounds:
-            member.silent_since = None  # it stood still, and now announces itself
         self._act(member, event, within=WITHIN)
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
         # A log records a pass when it is over, and only its outcome.
@@ -362,6 +360,8 @@ class _Steps:
         time = event["time"]
         if member.first is None:
             member.first = time
+        elif time - member.last > self._settings.rounds:
+            member.silent_since = None  # it stood still, and now announces itself
         member.last = time
         if member.stopped is not None and time - member.stopped > within:
             self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.stopped)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..claims.obligations import Blocked, Obligation, Reason
 from ..claims.settings import Settings
-from ..encoding.names import Names
+from ..encoding.names import Actor, Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
@@ -46,6 +46,12 @@ def late_rows(
         one = obligations[int(row["value"])]
         slot = names.slots[row["slot"]]
         since, until, limit = int(row["since"]), int(row["time"]), one.within(settings.of_group(slot.group))
+        if one.claim == _MOVES and one.owned and row["actor"] >= 0:
+            # ST-6: until its broker takes it for dead, nobody else gets the queues of an owner that stands still; in
+            # broadcasting, nobody ever does.
+            still = around.still(names.actors[row["actor"]], since, until)
+            if still:
+                limit = max(limit, settings.rounds + (still if slot.client else min(still, settings.silent_death)))
         down = around.down(slot.broker, since, until)
         died = one.owned and around.ended(int(row["actor"]), since, min(until, since + limit + down))
         if not died and until - since - down > limit:
@@ -101,9 +107,13 @@ class _Around:
         since, until = int(row["since"]), int(row["time"])
         if one.claim != _MOVES or not one.owned or row["actor"] < 0:
             return one.reason
-        still = within(self._still.of_client(names.actors[row["actor"]]), since, until)
+        still = self.still(names.actors[row["actor"]], since, until)
         limit = one.within(settings.of_group(names.slots[row["slot"]].group))
         return Reason.OWNER_STOOD_STILL if until - since - still <= limit else one.reason
+
+    def still(self, actor: Actor, since: int, until: int) -> int:
+        """For how long in a period a process stood still, ms."""
+        return within(self._still.of_client(actor), since, until)
 
     def ended(self, actor: int, since: int, until: int) -> bool:
         """Whether a process ended within a period, or for good before it: others then act on its queues."""

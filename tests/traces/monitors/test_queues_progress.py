@@ -95,6 +95,17 @@ def test_an_owner_that_stood_still_is_told_as_such() -> None:
     assert told(1_000, 250_000) == [Reason.NO_PULLS]  # whether all its heartbeats are recorded is not seen
 
 
+def test_nobody_gets_the_queue_of_an_owner_that_stands_still_before_its_broker_takes_it_for_dead() -> None:
+    """ST-6: its broker closes its connection after 120 s, and looks every 10 s."""
+
+    def broken(until: int) -> dict[str, tuple[int, int]]:
+        signs = [heartbeat(t, "one", "T=*@1") for t in (1_000, 3_000, 5_000, until, until + 1_000)]
+        goes_on = found(until, "one", 2, 50, log=50), consumed(until + 100, "one", *range(2, 50))
+        return check(BEHIND, signs, *goes_on).broken
+
+    assert (broken(130_000), broken(200_000)) == ({}, {MOVES: (1, 0)})
+
+
 def test_a_pinned_minimum() -> None:
     # F4: everything behind the hung message is finished, and the window is full.
     hung = [assign(1_000, "one", 0), found(2_000, "one", 0, 3, log=50), deliver(2_500, "one", 0)]
