@@ -28,7 +28,13 @@ RESET_PAUSE = 10_000
 """Pause of ``MQClientInstance#resetOffset`` before it sets offsets; ms."""
 
 RESET_WORK = 10_000
-"""A commit within this time after the pause, made because its queue is given up, counts as a part of the reset; ms."""
+"""A commit within this time after the pause, made because its queue is given up, counts as a part of the reset; ms.
+
+Several brokers pass on one reset, and the client works through them one after the other, each with a pause of its own.
+"""
+
+STAMP = 1_000
+"""Resolution of the logs of 4.7, which repeat the seconds where the milliseconds should be; ms."""
 
 STATUS = 1_000
 """The status of a call that threw an exception is logged at once, ms."""
@@ -232,7 +238,8 @@ class _Course:
     def __init__(self) -> None:
         self._illegal: set[tuple[object, ...]] = set()
         self._expired: set[tuple[object, ...]] = set()
-        self._resets: dict[tuple[object, ...], int] = {}
+        self._resets: dict[tuple[object, ...], list[int]] = {}
+        self._left: set[tuple[object, ...]] = set()
         self._thrown: dict[tuple[object, ...], int] = {}
 
     def note(self, told: Told) -> None:
@@ -264,21 +271,31 @@ class _Course:
         elif kind == Kind.CORRECT:
             self._illegal.discard(place)
         elif kind == Kind.RESET:
-            self._resets[place[:2]] = event["time"]
+            before = self._resets.get(place[:2], [])
+            since = event["time"] - len(before) * (RESET_PAUSE + RESET_WORK)
+            self._resets[place[:2]] = [*(time for time in before if time > since), event["time"]]
+        elif kind == Kind.ASSIGN:
+            self._left.discard(place)
         elif kind == Kind.REVOKE and place in self._expired:
             self._expired.discard(place)
             event["path"] = Way.EXPIRED
         elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and place in self._illegal:
             event["path"] = Way.CORRECTION
         elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and self._in_reset(place, event["time"]):
-            # The queue is given up without a message of its own.
+            # The queue is given up without a message of its own, and only its commit tells to which offset it is reset.
             event["path"] = Way.RESET
-            return [event, {name: value for name, value in event.items() if name != "offset"} | {"kind": Kind.REVOKE}]
+            if place in self._left:
+                return [event]  # for an orderly listener, the offset is stored twice
+            self._left.add(place)
+            left = {name: value for name, value in event.items() if name != "offset"} | {"kind": Kind.REVOKE}
+            return [event | {"kind": Kind.RESET}, event, left]
         return [event]
 
     def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
         begun = self._resets.get(place[:2])
-        return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
+        if begun is None:
+            return False
+        return begun[0] + RESET_PAUSE - STAMP <= time <= begun[-1] + len(begun) * (RESET_PAUSE + RESET_WORK)
 
 
 class _Incarnations:
