@@ -18,7 +18,7 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import PULLED, Group, Header
-from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
+from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
 from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
 from .log_table import Told, told_again, told_lines
 from .message_text import consumers_in
@@ -238,14 +238,18 @@ class _Course:
     def __init__(self) -> None:
         self._illegal: set[tuple[object, ...]] = set()
         self._expired: set[tuple[object, ...]] = set()
-        self._resets: dict[tuple[object, ...], list[int]] = {}
+        self._resets: dict[tuple[object, ...], list[tuple[int, int]]] = {}  # when asked for, and until when it ends
         self._left: set[tuple[object, ...]] = set()
         self._thrown: dict[tuple[object, ...], int] = {}
 
     def note(self, told: Told) -> None:
-        """5.x announces that it will drop a queue that was not pulled for too long."""
+        """5.x announces that it will drop a queue that was not pulled for too long; a reset ends with a resumption."""
         if told.row.says == EXPIRES:
             self._expired.add(_place(told.fields))
+        elif told.row.says == RESUMES:
+            pending = [begun for place, begun in self._resets.items() if begun and place[0] == told.fields["group"]]
+            if pending:
+                min(pending).pop(0)
 
     def tells_again(self, told: Told) -> bool:
         """Whether a message is about calls whose exceptions were already logged: their status is therefore null, or set
@@ -271,9 +275,10 @@ class _Course:
         elif kind == Kind.CORRECT:
             self._illegal.discard(place)
         elif kind == Kind.RESET:
-            before = self._resets.get(place[:2], [])
-            since = event["time"] - len(before) * (RESET_PAUSE + RESET_WORK)
-            self._resets[place[:2]] = [*(time for time in before if time > since), event["time"]]
+            before = self._resets.get(place[:2])
+            begins = max(event["time"], before[-1][1]) if before else event["time"]
+            left = [one for one in before or () if one[1] >= event["time"]]
+            self._resets[place[:2]] = [*left, (event["time"], begins + RESET_PAUSE + RESET_WORK)]
         elif kind == Kind.ASSIGN:
             self._left.discard(place)
         elif kind == Kind.REVOKE and place in self._expired:
@@ -293,9 +298,7 @@ class _Course:
 
     def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
         begun = self._resets.get(place[:2])
-        if begun is None:
-            return False
-        return begun[0] + RESET_PAUSE - STAMP <= time <= begun[-1] + len(begun) * (RESET_PAUSE + RESET_WORK)
+        return bool(begun) and begun[0][0] + RESET_PAUSE - STAMP <= time <= begun[-1][1]
 
 
 class _Incarnations:

@@ -249,6 +249,7 @@ UNEVENTFUL = [
     f"[BUG]doRebalance, CG, try remove unnecessary mq, {MQ}, because pull is pause, so try to fixed it",
     "the consumer [CG] start beginning. messageModel=BROADCASTING, isUnitMode=false",
     "Load local offset store file exception",
+    "resume this consumer, CG",
 ]
 
 
@@ -332,6 +333,19 @@ def test_resets_that_several_brokers_pass_on_wait_for_each_other(tmp_path):
         ("reset", "reset", "orders", 7),
         ("commit", "reset", "orders", 7),
         ("revoke", "reset", "orders", None),
+    ]
+
+
+def test_a_reset_is_over_when_the_client_resumes(tmp_path):
+    reset = next(message for message, expected in MESSAGES if expected["kind"] == "reset")
+    persist = f"[persist] Group: CG ClientId: {C} updateConsumeOffsetToBroker {MQ} 7"
+    resume = "resume this consumer, CG"
+    lines = [(reset, 0), (reset.replace("=17", "=18"), 1), (resume, 11), (persist, 12), (resume, 21), (persist, 22)]
+    assert told_of_resets(tmp_path, lines)[2:] == [
+        ("reset", "reset", "orders", 7),
+        ("commit", "reset", "orders", 7),
+        ("revoke", "reset", "orders", None),
+        ("commit", "removal", "orders", 7),
     ]
 
 
