@@ -1048,6 +1048,11 @@ def test_a_commit_may_wait_at_its_broker() -> None:
     assert Misstep.OLD_OFFSET in told(later, commit(20_000, "one", 2))
     # A pull may be sent long after it has read the offset.
     assert Misstep.OLD_OFFSET not in told(later, commit(20_000, "one", 2, "piggyback"))
+    # A broker that stood still stores it when it goes on.
+    signs = [written(time) for time in (-6_000, -1_000, 4_000, 9_000)]
+    assert Misstep.OLD_OFFSET not in told(later, signs, commit(30_000, "one", 2), written(30_010))
+    often = [written(time) for time in range(14_000, 30_000, 5_000)]
+    assert Misstep.OLD_OFFSET in told(later, signs, often, commit(30_000, "one", 2), written(30_010))
     # An operator has taken it back.
     reset = event(15_000, Kind.RESET, offset=1)
     assert Misstep.OLD_OFFSET not in told(later, reset, commit(20_000, "one", 2))
