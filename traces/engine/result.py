@@ -38,7 +38,7 @@ _NAMED = 3
 """Maximum number of groups named in a reason."""
 
 LEVELS_UNTOLD = (
-    "it goes by the delay levels, and no recording of a broker tells those of these brokers; "
+    "it goes by the delay levels, and recordings of brokers tell none, or different ones; "
     "--delays, or message_delay_level in the file of --config, would settle it"
 )
 

@@ -210,15 +210,19 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     A member that one file does not state may be stated by another. Evidence is that of all files together: each is
     assumed to have recorded its part of the same run (deaths count as recorded only if every file that says who has
     queues records them). The trace is complete if every file says so. If files contradict each other, the first one
-    counts, and the contradiction is reported; mixed releases are no contradiction.
+    counts, and the contradiction is reported; mixed releases are no contradiction. Brokers that state different delay
+    levels state none for all of them.
     """
     if len(stated) < 2:
         return stated[0].header if stated else Header()
     first: dict[str, tuple[Any, str]] = {}
     groups: dict[str, dict[str, tuple[Any, str]]] = {}
     otherwise: dict[str, list[str]] = {}
+    levels: set[str] = set()
     for one in stated:
         header = one.header
+        if "delays" in one.members and header.delays:
+            levels.add(header.delays)
         for name in ("delays", "release"):
             if name in one.members and getattr(header, name):
                 value = getattr(header, name)
@@ -242,6 +246,8 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     for what, files in otherwise.items():
         more = f" (and so in {len(files) - 1} more files)" if len(files) > 1 else ""
         problems.add(files[0], 0, what + more, kind=Trouble.DISAGREE)
+    if len(levels) > 1:
+        del first["delays"]
     extra: dict[str, object] = {}
     timers: dict[str, int] = {}
     lacking: dict[tuple[str, str], frozenset[Kind]] = {}

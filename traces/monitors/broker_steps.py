@@ -88,7 +88,9 @@ class BrokerSteps:
         """A broker stops, or has died."""
         is_new = self._loads and self._context.complete and event.get("broker") not in self._brokers
         broker = self._broker(event)
-        if event["kind"] == Kind.BROKER_STOP and (broker.runs is False or is_new):
+        # ProxyStartup and BrokerStartup each shut down the broker of a local proxy.
+        is_again = broker.runs is False and event["time"] - broker.since > WITHIN
+        if event["kind"] == Kind.BROKER_STOP and (is_again or is_new):
             self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         if event["kind"] == Kind.BROKER_STOP:
             self._hear(broker, event)
@@ -139,9 +141,10 @@ class BrokerSteps:
 
     def _runs(self, broker: Broker, event: Event) -> None:
         stopped = broker.runs is False and event["time"] - broker.since > WITHIN
+        not_yet = broker.runs is None and self._loads and self._context.complete
+        # It writes what it has loaded every few seconds, even if its start takes longer.
         is_early = event["kind"] == Kind.MEMBERS or broker.loaded is None
-        not_yet = broker.runs is None and self._loads and self._context.complete and is_early
-        if stopped or not_yet:
+        if (stopped or not_yet) and is_early:
             self._missteps.note(GroupMisstep.BROKER_NOT_RUNNING, broker, event, since=broker.since)
 
     def is_away(self, name: str, time: int) -> bool:

@@ -72,6 +72,9 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
             if slot.flags & BROADCASTING and not own:
                 # OF-1: whether the previous process's file still existed is not recorded.
                 return Cause.NONE, Doubt.EVIDENCE
+            if slot.flags & BROADCASTING and _has_left(s, q, w, at):
+                # OF-10: 4.9.4 writes only queues that it has. Whether the file had this one is not recorded.
+                return Cause.NONE, Doubt.EVIDENCE
             if offset >= window.recent:
                 return Cause.NONE, Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
             return Cause.NONE, 0
@@ -121,6 +124,13 @@ def _before(s: Any, q: int, w: int, at: int) -> Any:
         if its and (best < 0 or window.since > s.windows[q, best].since):
             best = n
     return best
+
+
+@part
+def _has_left(s: Any, q: int, w: int, at: int) -> bool:
+    """Whether the process that had the message gave the queue up by rebalance, before it took it again."""
+    before = _before(s, q, w, at)
+    return bool(before >= 0 and s.windows[q, before].path == Path.REMOVAL)
 
 
 @part

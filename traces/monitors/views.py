@@ -96,7 +96,8 @@ def judge_views(
                     said = _said(group, part, passes, memberships, settings, still)
                     for difference in disagreements(said, settings=settings, order=memberships.order):
                         if what is Differ.MEMBERS:
-                            lasts = not _is_unknown_yet(difference, still, settings)
+                            gone = _is_about_the_gone(group, difference, seen, memberships, settings)
+                            lasts = not gone and not _is_unknown_yet(difference, still, settings)
                         else:
                             lasts = _lasts(difference, seen, settings)
                         if lasts:
@@ -141,6 +142,28 @@ def _is_unknown_yet(difference: Difference, still: Standstills, settings: Settin
     longest = settings.heartbeat + settings.rounds
     went_on = any(difference.since - longest <= until <= difference.until for _, _, until in still.of_brokers)
     return went_on and difference.until - difference.since <= longest
+
+
+def _is_about_the_gone(
+    group: str,
+    difference: Difference,
+    seen: list[tuple[Run, View]],
+    memberships: Memberships,
+    settings: Settings,
+) -> bool:
+    """ST-6: whether they differ only about clients that have ended, which one broker may not have noticed yet.
+
+    A heartbeat that a broker handles after the connection was closed makes a member that it keeps until the channel
+    has been silent for too long.
+    """
+    members = {run.actor: set(view.members) for run, view in seen if run.first < difference.until}
+    differ = members[difference.actor] ^ members[difference.other]
+    ends: dict[str, int | None] = {}
+    for membership in memberships.of(group):
+        ends[membership.actor.name] = membership.end
+    since = difference.until - settings.silent_death - settings.rounds
+    gone = {name for name, end in ends.items() if end is not None and since <= end <= difference.until}
+    return bool(differ) and differ <= gone
 
 
 def _said(

@@ -108,6 +108,15 @@ def on_a_day(events: list[Event], version: int = 7) -> list[Event]:
     ]
 
 
+def test_a_local_proxy_stops_its_broker_twice_and_starts_it_for_a_while() -> None:
+    again = [*RIGHT, of_broker(100_020, Kind.BROKER_STOP)]
+    assert told(again) == []
+    loaded = [LOADED | {"time": 110_000}, of_broker(120_000, Kind.FILE_PERSIST), of_broker(125_000, Kind.BROKER_START)]
+    assert told([*again, *loaded]) == []
+    assert told([*again, *loaded[1:]]) != []
+    assert told([*RIGHT, of_broker(140_000, Kind.BROKER_STOP)]) == [GroupMisstep.BROKER_TWICE]
+
+
 def test_who_takes_queues_tells_a_newer_subscription() -> None:
     assert told(on_a_day(OWNS), groups=ORDERLY) == [GroupMisstep.NOT_NEWER]
     assert told(on_a_day(OWNS, 500), groups=ORDERLY) == []

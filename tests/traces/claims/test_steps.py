@@ -159,6 +159,34 @@ def test_what_follows_step_by_step_is_healthy() -> None:
     assert checked.judged(STEPS_CLAIM) == checked.judged(FIT) == 1
 
 
+def test_a_pull_from_nowhere_is_answered_as_well() -> None:
+    """RB-42: a 4.9 client that could not learn where to begin asks from -1, which counts as not known."""
+    nowhere = event(700, Kind.PULL, "one")
+    illegal = event(800, Kind.PULL_RESULT, "one", result="offset_illegal", next=0)
+    checked = check(locked(100), asked(200, 0), assign(300, 0), nowhere, illegal)
+    assert checked.broken == {}
+
+
+def test_a_broadcasting_client_sets_what_its_file_holds_when_it_takes_a_queue_again() -> None:
+    """OF-3: the correction was in memory only, as 4.9 writes only queues that it has."""
+
+    def refused(time: int) -> list[dict[str, Any]]:
+        answer = event(time + 10, Kind.PULL_RESULT, "one", result="offset_illegal", offset=2, next=9, min=9, max=20)
+        return [pull(time, 2), answer, revoke(time + 10, "one", path="correction")]
+
+    events = [
+        event(0, Kind.CLIENT_START, "one", topic=None, broker=None, queue=None),
+        *(memory(90, 2), assign(100, 2), *refused(200), commit(5_000, "one", 2, path="file")),
+        *(event(10_300, Kind.CORRECT, "one", offset=9), memory(10_301, 9)),
+        *(memory(20_000, 2), assign(20_001, 2), *refused(20_100)),
+        *(event(30_200, Kind.CORRECT, "one", offset=9), memory(30_201, 9), commit(30_300, "one", 9, path="file")),
+        *(memory(40_000, 9), assign(40_001, 9), pull(40_100, 9), found(40_200, "one", 9, 10), *done(40_300, 9, 10)),
+    ]
+    assert told(events, groups={"G": Group(mode="broadcasting")}) == []
+    late = [each | {"offset": 3} if each["time"] == 20_000 else each for each in events]
+    assert told(late, groups={"G": Group(mode="broadcasting")}) == [Misstep.NOT_IN_WINDOW]
+
+
 RESET_TO_1 = [*RIGHT, event(900, Kind.RESET, offset=1), revoke(910, "one", path="reset")]
 WRONG: dict[Misstep, list[Any]] = {
     Misstep.NOT_ASKED: [*RIGHT, found(800, "one", 2, 3), found(900, "one", 2, 3)],
@@ -447,14 +475,36 @@ def test_a_message_is_cleaned_after_a_minute_at_least() -> None:
     assert told(given, again, settings=TIMEOUT_TOLD) == []
 
 
+def test_a_call_of_an_earlier_window_may_be_discarded_after_the_one_of_this_window_has_returned() -> None:
+    again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(1_000, "one", 0, 2)]
+    both = [
+        deliver(500, "one", 0),
+        *again,
+        deliver(1_100, "one", 0),
+        result(60_000, "one", 0),
+        result(60_002, "one", 0),
+    ]
+    ignored = event(60_003, Kind.DISCARDED, "one", offset=0)
+    assert told(BEGIN, both, ignored, removed(60_004, 0, 1), memory(60_005, 1)) == []
+    assert told(BEGIN, both, ignored, removed(60_004, 1, 0)) == [Misstep.NOT_RETURNED]
+
+
 def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     free = WRONG[Misstep.REFUSED_FREE]
     assert told(free, groups=ORDERLY) == [Misstep.REFUSED_FREE]
     assert told(free, locked(2_200) | {"client": "three"}, groups=ORDERLY) == []
     assert told(free[:3], passes(2_900, client="two"), groups=ORDERLY) == []
+    # A broker may have granted a request whose answer was lost.
+    assert told(free, locked(2_200) | {"client": "three", "result": "error"}, groups=ORDERLY) == []
     # Nobody knows whether the broker was reached, by who was refused or by who gave the lock back.
     assert told(free[:-1], groups=ORDERLY) == told(free[:-2], free[-1:], groups=ORDERLY) == []
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
+
+
+def test_a_shutdown_gives_back_the_lock_of_a_queue_that_is_about_to_be_taken() -> None:
+    locks = [locked(50), asked(100, 0), locked(2_000, Kind.UNLOCK)]
+    assert told(locks, assign(4_000, 0), groups=ORDERLY) == []
+    assert told(locks, asked(3_000, 0), assign(4_000, 0), groups=ORDERLY) == [Misstep.NOT_LOCKED]
 
 
 def test_a_lock_that_is_refused_for_longer_shows_that_its_broker_answers() -> None:
@@ -998,6 +1048,11 @@ def test_a_commit_may_wait_at_its_broker() -> None:
     assert Misstep.OLD_OFFSET in told(later, commit(20_000, "one", 2))
     # A pull may be sent long after it has read the offset.
     assert Misstep.OLD_OFFSET not in told(later, commit(20_000, "one", 2, "piggyback"))
+    # A broker that stood still stores it when it goes on.
+    signs = [written(time) for time in (-6_000, -1_000, 4_000, 9_000)]
+    assert Misstep.OLD_OFFSET not in told(later, signs, commit(30_000, "one", 2), written(30_010))
+    often = [written(time) for time in range(14_000, 30_000, 5_000)]
+    assert Misstep.OLD_OFFSET in told(later, signs, often, commit(30_000, "one", 2), written(30_010))
     # An operator has taken it back.
     reset = event(15_000, Kind.RESET, offset=1)
     assert Misstep.OLD_OFFSET not in told(later, reset, commit(20_000, "one", 2))

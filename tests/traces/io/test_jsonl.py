@@ -77,6 +77,7 @@ DAMAGE = [
     ('{"time": 5, "offset": 5}', "NO_TIME", None),
     ('{"time": null, "kind": "deliver"}', "NO_TIME", None),
     ('{"time": 1, "kind": "deliver", "offset": -1}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
+    ('{"time": 1, "kind": "pull", "offset": -2}', "IMPOSSIBLE", {"time": 1, "kind": "pull"}),
     ('{"time": 1, "kind": "deliver", "offset": 1.5}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "deliver", "offset": 1.0}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "deliver", "offset": true}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
@@ -110,6 +111,13 @@ def test_damage_is_told_with_its_line_and_the_rest_is_read(
     assert read == (expected if left is None else [*expected[:2], {**left, "seq": 4}, expected[2]])
     with pytest.raises(TraceError, match=r"a\.jsonl:4: .*\n.*--strict"):
         list(open_trace([path], strict=True).batches())
+
+
+def test_the_offset_of_a_pull_from_nowhere_is_not_known(tmp_path: Path) -> None:
+    lines = [{"time": 1, "kind": "pull", "offset": -1}, {"time": 2, "kind": "pull_result", "offset": -1}]
+    trace = open_trace([write(tmp_path / "a.jsonl", HEADER, *lines)])
+    assert offsets(trace.batches()) == [None, None]
+    assert told(trace) == []
 
 
 def test_an_impossible_time_costs_the_event(tmp_path: Path) -> None:

@@ -160,6 +160,14 @@ def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
     assert trace.header.groups == {"g": Group(mode="both"), "h": Group()}
 
 
+def test_brokers_with_different_delay_levels_state_none_for_all(tmp_path: Path) -> None:
+    for n, levels in enumerate(("1s 5s", "1s 5s", "2s 4s")):
+        write(tmp_path / f"{n}.jsonl", {**HEADER, "delays": levels}, delivery(n))
+    trace = open_trace([tmp_path])
+    assert told(trace) == [(0, "DISAGREE")]
+    assert trace.header.delays == ""
+
+
 def test_an_importer_reads_what_it_detects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importers, "all_importers", lambda: (Diary(),))
     monkeypatch.setattr(importers, "detect", lambda head, name: Diary() if Diary().detects(head, name) else None)

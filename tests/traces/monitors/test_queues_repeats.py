@@ -234,6 +234,18 @@ def test_a_broadcasting_member_whose_file_may_be_gone() -> None:
         assert checked.doubts(CLAIM) == [Doubt.EVIDENCE]
 
 
+def test_a_broadcasting_member_whose_file_may_have_lost_a_queue_that_was_away() -> None:
+    """OF-10: 4.9.4 writes only the queues that it has, so one that it gives up and takes again begins anew."""
+    stored = [*ONE_HAS_IT, commit(6_000, "one", 3, path="file")]
+    again = [assign(40_000, "one", 0), deliver(41_000, "one", 0)]
+    left = check(stored, revoke(20_000, "one"), again, groups=BROADCASTING)
+    assert left.counts(CLAIM) == (0, 1)
+    (row,) = left.rows(CLAIM)
+    assert row["doubt"] == Doubt.EVIDENCE
+    kept = check(stored, revoke(20_000, "one", path="correction"), again, groups=BROADCASTING)
+    assert kept.counts(CLAIM) == (1, 0)
+
+
 def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
     lost = [answered(20 * SECOND, "one", "no_new_message", 1, 1, 1), found(30 * SECOND, "one", 1, 2)]
     lost += [deliver(30 * SECOND + 1, "one", 1)]

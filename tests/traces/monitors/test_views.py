@@ -94,6 +94,19 @@ def test_the_view_of_a_member_that_has_stopped_does_not_count() -> None:
     assert Judged([*events, *passes("c1", ["c1"], 15_000)], end=200_000).counts(CLAIM) == (0, 0)
 
 
+def seen_by_one_only(ended: int, until: int) -> Judged:
+    """Of two members, only c2 still sees c3, which has stopped, up to a time."""
+    both, times = ["c1", "c2"], range(20_000, until + 20_000, 20_000)
+    events = [*passes("c3", [*both, "c3"], 0), *passes("c1", both, *times), *passes("c2", [*both, "c3"], *times)]
+    events += [*passes("c2", both, until + 20_000), stop(ended, "c3")]
+    return Judged(sorted(events, key=lambda each: each["time"]), end=until + 40_000)
+
+
+def test_a_broker_may_keep_a_member_that_has_stopped_until_its_channel_expires() -> None:
+    assert seen_by_one_only(5_000, 120_000).counts(CLAIM) == (0, 0)
+    assert seen_by_one_only(5_000, 300_000).counts(CLAIM) == (1, 0)
+
+
 def test_the_view_of_a_member_that_was_not_seen_to_end_is_in_doubt() -> None:
     events = [*passes("c1", ["c1", "c2"], 0), *passes("c2", ["c1", "c2"], 0), *passes("c1", ["c1"], 15_000)]
     judged = Judged(events, end=200_000, evidence=WITHOUT_ENDS)

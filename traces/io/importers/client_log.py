@@ -18,7 +18,7 @@ from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import PULLED, Group, Header
-from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE
+from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
 from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
 from .log_table import Told, told_again, told_lines
 from .message_text import consumers_in
@@ -28,7 +28,13 @@ RESET_PAUSE = 10_000
 """Pause of ``MQClientInstance#resetOffset`` before it sets offsets; ms."""
 
 RESET_WORK = 10_000
-"""A commit within this time after the pause, made because its queue is given up, counts as a part of the reset; ms."""
+"""A commit within this time after the pause, made because its queue is given up, counts as a part of the reset; ms.
+
+Several brokers pass on one reset, and the client works through them one after the other, each with a pause of its own.
+"""
+
+STAMP = 1_000
+"""Resolution of the logs of 4.7, which repeat the seconds where the milliseconds should be; ms."""
 
 STATUS = 1_000
 """The status of a call that threw an exception is logged at once, ms."""
@@ -232,13 +238,18 @@ class _Course:
     def __init__(self) -> None:
         self._illegal: set[tuple[object, ...]] = set()
         self._expired: set[tuple[object, ...]] = set()
-        self._resets: dict[tuple[object, ...], int] = {}
+        self._resets: dict[tuple[object, ...], list[tuple[int, int]]] = {}  # when asked for, and until when it ends
+        self._left: set[tuple[object, ...]] = set()
         self._thrown: dict[tuple[object, ...], int] = {}
 
     def note(self, told: Told) -> None:
-        """5.x announces that it will drop a queue that was not pulled for too long."""
+        """5.x announces that it will drop a queue that was not pulled for too long; a reset ends with a resumption."""
         if told.row.says == EXPIRES:
             self._expired.add(_place(told.fields))
+        elif told.row.says == RESUMES:
+            pending = [begun for place, begun in self._resets.items() if begun and place[0] == told.fields["group"]]
+            if pending:
+                min(pending).pop(0)
 
     def tells_again(self, told: Told) -> bool:
         """Whether a message is about calls whose exceptions were already logged: their status is therefore null, or set
@@ -264,21 +275,30 @@ class _Course:
         elif kind == Kind.CORRECT:
             self._illegal.discard(place)
         elif kind == Kind.RESET:
-            self._resets[place[:2]] = event["time"]
+            before = self._resets.get(place[:2])
+            begins = max(event["time"], before[-1][1]) if before else event["time"]
+            left = [one for one in before or () if one[1] >= event["time"]]
+            self._resets[place[:2]] = [*left, (event["time"], begins + RESET_PAUSE + RESET_WORK)]
+        elif kind == Kind.ASSIGN:
+            self._left.discard(place)
         elif kind == Kind.REVOKE and place in self._expired:
             self._expired.discard(place)
             event["path"] = Way.EXPIRED
         elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and place in self._illegal:
             event["path"] = Way.CORRECTION
         elif kind == Kind.COMMIT and event["path"] == Way.REMOVAL and self._in_reset(place, event["time"]):
-            # The queue is given up without a message of its own.
+            # The queue is given up without a message of its own, and only its commit tells to which offset it is reset.
             event["path"] = Way.RESET
-            return [event, {name: value for name, value in event.items() if name != "offset"} | {"kind": Kind.REVOKE}]
+            if place in self._left:
+                return [event]  # for an orderly listener, the offset is stored twice
+            self._left.add(place)
+            left = {name: value for name, value in event.items() if name != "offset"} | {"kind": Kind.REVOKE}
+            return [event | {"kind": Kind.RESET}, event, left]
         return [event]
 
     def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
         begun = self._resets.get(place[:2])
-        return begun is not None and RESET_PAUSE <= time - begun <= RESET_PAUSE + RESET_WORK
+        return bool(begun) and begun[0][0] + RESET_PAUSE - STAMP <= time <= begun[-1][1]
 
 
 class _Incarnations:

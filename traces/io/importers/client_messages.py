@@ -16,7 +16,7 @@ _REQUEST = rf"PullRequest \[consumerGroup=(?P<group>[^,]+), messageQueue={QUEUE}
 # Level that ProcessQueue#cleanExpiredMsg asks for.
 _EXPIRED_LEVEL = 3
 
-MODE, EXPIRES = "mode", "expires"
+MODE, EXPIRES, RESUMES = "mode", "expires", "resumes"
 """The content of a message without an event: how a group consumes, and that a queue will be dropped."""
 
 
@@ -265,6 +265,8 @@ CLIENT_TABLE = Table(
         Kind.RESET,
         path=Way.RESET,
     ),
+    # DefaultMQPushConsumerImpl
+    row("resume this consumer", r"^resume this consumer, (?P<group>\S+)", says=RESUMES),
     row(
         "start beginning. messageModel=",
         r"the consumer \[(?P<group>[^]]+)\] start beginning\. messageModel=(?P<detail>\w+)",

@@ -145,6 +145,10 @@ class Excuses:
             restarts |= any(until <= time <= until + STOPPING for time in self._stops.get(broker, ()))
             lost = any(begin <= until and since - LATE <= end for begin, end in gaps)
             return not is_heard or restarts or lost
+        if misstep == Misstep.OLD_OFFSET:
+            # What is sent to a broker that stands still is stored, and recorded, when it goes on.
+            still = [(begin, end) for name, begin, end in self._still.of_brokers if name == broker]
+            return any(begin <= found["time"] <= end + LATE for begin, end in still)
         if misstep == Misstep.NOT_RENEWED:
             # OR-9: one thread renews the locks of all brokers, and requests missing ones, with 1 s for each if a broker
             # does not answer: this delays the others.

@@ -256,8 +256,10 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
         item = t.items[at]
         name_it(t, n, item, origin, attempt)
         excused = excused or item.expired or item.left or item.earlier > 0 or item.window != line.window
+        # CC-9: what an earlier window ignores does not take the message out of this one, where it has also returned.
+        stays = item.earlier > 0 and item.window == line.window and line.has == 1 and not item.left
         item.earlier = max(item.earlier - 1, int64(0))
-        if item.running <= 0:
+        if item.running <= 0 and not stays:
             drop(t, at)
     if not excused:
         note_misstep(t, n, Misstep.KEPT, line.last, offset, int64(UNKNOWN))

@@ -71,6 +71,8 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     told = told or (is_early and offset in (line.answer, line.reset_to))
     # OF-1: it never goes back, and a broadcasting client may keep it from one window of a queue to the next.
     told = told or (t.flags[line.slot] & BROADCASTING and offset == line.memory >= line.low)
+    # OF-3: when it takes a queue again, it sets what its file holds: 4.9 writes no correction there.
+    told = told or (t.flags[line.slot] & BROADCASTING and line.has != 1 and offset <= line.sent)
     marked = False
     for place in range(MARKS):
         marked = marked or line.mark[place] == offset

@@ -60,6 +60,9 @@ def pull(t: Any, n: int, offset: int) -> None:
         if line.position >= 0 and offset not in (line.position, line.start, line.mended):
             note_misstep(t, n, Misstep.ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
         line.position, line.start, line.mended = offset, UNKNOWN, UNKNOWN
+    else:
+        # RB-42: 4.9 asks from -1 if it could not learn where to begin; the answer tells from where it goes on.
+        line.late += 1
     line.asked, line.asked_at, line.idle_since = offset, now, NEVER
 
 

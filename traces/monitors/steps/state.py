@@ -119,6 +119,7 @@ LINE = np.dtype(
                 "given",  # messages that its listeners were given, once for each time that they were in a window
                 "sets",  # 1: it has set or stored an offset
                 "locked",  # when it last locked the queue; NEVER: it did not
+                "tried_at",  # when it last asked for the lock and got no answer; NEVER: it did not
                 "refused_at",  # when its lock was first refused since it had it; NEVER: it was not
                 "unlocked",  # when it last gave the lock back or found it lost, ms
                 "given_back",  # when it first gave the lock back since it took the queue; NEVER: it did not
@@ -281,7 +282,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.shown = line.showing = UNKNOWN
     line.vain_at = line.vain = line.heard = line.denied_at = line.shown_at = line.showing_at = NEVER
     line.answered_at = NEVER
-    line.removing = line.locked = line.unlocked = line.given_back = line.refused_at = NEVER
+    line.removing = line.locked = line.tried_at = line.unlocked = line.given_back = line.refused_at = NEVER
     line.taken_at = line.renewed_at = line.overdue_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = line.persisted_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN

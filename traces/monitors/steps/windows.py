@@ -48,6 +48,8 @@ def take(t: Any, n: int, offset: int) -> None:
     if t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
         known = line.locked != NEVER or t.terms[COMPLETE]
         without = known and (line.locked == NEVER or line.locked < line.unlocked - APART)
+        # A shutdown gives back all locks at once, even of a queue that a pass has locked and is about to take.
+        without = without and not (line.queried and NEVER < line.locked <= line.answered_at <= line.unlocked)
         if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[LOCK_LIFE]):
             note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
         elif line.queried and NEVER < line.answered_at < line.got_at:
@@ -187,7 +189,9 @@ def lock(t: Any, n: int, status: Result) -> None:
         if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
             line.got_at = line.last
         line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
-    elif status != Result.ERROR:
+    elif status == Result.ERROR:
+        line.tried_at = line.last
+    else:
         _tell_if_free(t, n)
         # OR-9: only the round for all locks, every 20 s, affects the window.
         if line.refused_at != NEVER and line.last - line.refused_at > RENEWED:
@@ -205,6 +209,10 @@ def _tell_if_free(t: Any, n: int) -> None:
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
         one = t.lines[other]
+        # A broker may have granted a request whose answer was lost.
+        tried = other != n and one.unlocked < one.tried_at
+        if tried and (not t.terms[LIFE_TOLD] or line.last - one.tried_at - t.terms[LOCK_LIFE] <= slack):
+            return
         if one.locked != NEVER and one.unlocked < one.locked:
             over = one.locked + t.terms[LOCK_LIFE]
             if other != n and (not t.terms[LIFE_TOLD] or line.last - over <= slack):

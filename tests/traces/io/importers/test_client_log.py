@@ -249,6 +249,7 @@ UNEVENTFUL = [
     f"[BUG]doRebalance, CG, try remove unnecessary mq, {MQ}, because pull is pause, so try to fixed it",
     "the consumer [CG] start beginning. messageModel=BROADCASTING, isUnitMode=false",
     "Load local offset store file exception",
+    "resume this consumer, CG",
 ]
 
 
@@ -304,18 +305,54 @@ def test_a_reset_stores_offsets_and_drops_queues_after_its_pause(tmp_path):
     reset = next(message for message, expected in MESSAGES if expected["kind"] == "reset")
     persist = f"[persist] Group: CG ClientId: {C} updateConsumeOffsetToBroker {MQ} 7"
     other = persist.replace("orders", "else")
-    at = "2024-05-01 10:00:{}.250".format
-    lines = [(reset, 0), (persist, 9), (persist, 10), (other, 10), (persist, 21)]
-    _, events, _ = imported(tmp_path, "".join(new(message, at=at(f"{second:02}")) for message, second in lines))
-    told = [(event["kind"], event["path"], event["topic"], event.get("offset")) for event in events]
-    assert told == [
+    lines = [(reset, 0), (persist, 8), (persist, 10), (persist, 10), (other, 10), (persist, 21)]
+    assert told_of_resets(tmp_path, lines) == [
         ("reset", "reset", "orders", None),
         ("commit", "removal", "orders", 7),
+        ("reset", "reset", "orders", 7),
         ("commit", "reset", "orders", 7),
         ("revoke", "reset", "orders", None),
+        ("commit", "reset", "orders", 7),  # the second one of an orderly listener
         ("commit", "removal", "else", 7),
         ("commit", "removal", "orders", 7),
     ]
+
+
+def test_resets_that_several_brokers_pass_on_wait_for_each_other(tmp_path):
+    reset = next(message for message, expected in MESSAGES if expected["kind"] == "reset")
+    persist = f"[persist] Group: CG ClientId: {C} updateConsumeOffsetToBroker {MQ} 7"
+    add = f"doRebalance, CG, add a new mq, {MQ}"
+    lines = [(reset, 0), (reset.replace("timestamp=17", "timestamp=18"), 1), (persist, 10), (add, 11), (persist, 31)]
+    assert told_of_resets(tmp_path, lines) == [
+        ("reset", "reset", "orders", None),
+        ("reset", "reset", "orders", None),
+        ("reset", "reset", "orders", 7),
+        ("commit", "reset", "orders", 7),
+        ("revoke", "reset", "orders", None),
+        ("assign", None, "orders", None),
+        ("reset", "reset", "orders", 7),
+        ("commit", "reset", "orders", 7),
+        ("revoke", "reset", "orders", None),
+    ]
+
+
+def test_a_reset_is_over_when_the_client_resumes(tmp_path):
+    reset = next(message for message, expected in MESSAGES if expected["kind"] == "reset")
+    persist = f"[persist] Group: CG ClientId: {C} updateConsumeOffsetToBroker {MQ} 7"
+    resume = "resume this consumer, CG"
+    lines = [(reset, 0), (reset.replace("=17", "=18"), 1), (resume, 11), (persist, 12), (resume, 21), (persist, 22)]
+    assert told_of_resets(tmp_path, lines)[2:] == [
+        ("reset", "reset", "orders", 7),
+        ("commit", "reset", "orders", 7),
+        ("revoke", "reset", "orders", None),
+        ("commit", "removal", "orders", 7),
+    ]
+
+
+def told_of_resets(tmp_path, lines):
+    at = "2024-05-01 10:00:{}.250".format
+    _, events, _ = imported(tmp_path, "".join(new(message, at=at(f"{second:02}")) for message, second in lines))
+    return [(event["kind"], event.get("path"), event["topic"], event.get("offset")) for event in events]
 
 
 def rebalanced(client, topic="orders", members=2):
