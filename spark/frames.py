@@ -196,15 +196,15 @@ class Frame:
         return repeated
 
     def events_of(
-        self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
+        self, processes: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """The events of some kinds of some clients from a time on (ms), in the order of time."""
+        """The events of some kinds of some clients or brokers from a time on (ms), in the order of time."""
         from pyspark.sql import functions
 
         events = self.events
         names = [name for name in columns if name in events.columns]
         chosen = events.where(
-            functions.col("client").isin(sorted(clients))
+            functions.coalesce("client", "broker").isin(sorted(processes))
             & functions.col("kind").isin(sorted(map(str, kinds)))
             & (functions.col("time") >= since)
         )

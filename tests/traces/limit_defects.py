@@ -249,6 +249,14 @@ def again_uncounted(events: Events) -> Events:
     return changed(events, [e for e in again if e["attempt"] == back["attempt"] + 1], attempt=back["attempt"])
 
 
+def messages_exchanged(events: Events) -> Events:
+    """Pulls of a queue bring two of its messages each at the offset of the other one."""
+    first = of(events, "deliver", attempt=0)[20]
+    second = next(e for e in since(events, first["time"] + 1, "deliver") if its(e) == its(first))
+    one, other = ([e for e in events if e.get("client") and e.get("key") == each["key"]] for each in (first, second))
+    return changed(changed(events, one, key=second["key"]), other, key=first["key"])
+
+
 def gone_out_of_balance(events: Events) -> Events:
     """All members leave the topic of retries out of their passes."""
     gone = [e for e in of_retries(events) if e.get("client")]
@@ -295,6 +303,7 @@ LIMITS = (
     ),
     _l("a broadcasting client keeps what failed", BROADCAST, "every-queue-moves", failed_is_kept),
     _l("what could not be sent back is not counted", SIMULATED, STEPS, again_uncounted),
+    _l("a pull brings a message at the offset of another one", STEADY, STORES, messages_exchanged),
     _l("no member balances retries", SIMULATED, "every-queue-moves", gone_out_of_balance),
 )
 """Defects of limits and reasons."""

@@ -154,6 +154,13 @@ OUT_OF_TURN = Step(
     needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
     rules=("DL-5",),
 )
+TARDY = Step(
+    claim=_STORES,
+    statement="A broker delivers what waits at a level soon after it is due.",
+    told="delivered {message} late, as everything from that delay level for {span}",
+    needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
+    rules=("DL-4", "DL-5"),
+)
 OLD_OFFSET = Step(
     statement="A client that stores the offset of a queue stores the one that it has in memory, and no older one.",
     told="stored offset {offset} of {queue} while it had {expected} in memory",
@@ -171,6 +178,15 @@ WOKEN_LATE = Step(
     seen=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
     of_broker=(Kind.STORE,),
     rules=("PL-19", "PL-22"),
+)
+STORED_ELSEWHERE = Step(
+    claim=_STORES,
+    statement="A message that was stored once is given to listeners at the queue and offset at which it was stored.",
+    told="was given a message as {message} that its broker had stored elsewhere, at offset {expected}",
+    needs=(Kind.DELIVER, Kind.STORE),
+    seen=(Kind.DELIVER,),
+    of_broker=(Kind.STORE,),
+    rules=("EN-13", "PL-19"),
 )
 SENT_FINISHED = Step(
     statement="Of a call with several messages those behind the acknowledged ones are sent back; asked where it was "

@@ -40,9 +40,8 @@ class Condition(enum.IntFlag):
     AGAIN = 256  # its owner was given messages that another one had finished, and may not be through with them
     POLLING = 512  # its owner was seen to pull again after an answer without messages
     EMPTY = 1024  # the last pull was answered without messages
-    ASKING = 2048  # its owner was seen to pull again after any answer
-    SERVED = 4096  # the last pull was answered
-    WENT_ON = 8192  # RESET, and its owner got an answer to a pull since, as if there had been none
+    ASKING = 2048  # its owner has pulled it, and was answered
+    WENT_ON = 4096  # RESET, and its owner got an answer to a pull since, as if there had been none
 
 
 class Value(enum.IntEnum):
@@ -165,17 +164,16 @@ TURNS = (
     Turn(kind=Kind.FLOW_CONTROL, paths=(Path.ORDERLY,), begins=Condition.UNLOCKED),
     Turn(kind=Kind.PULL, given=Condition.ASKED, begins=Condition.UNANSWERED),
     Turn(kind=Kind.PULL, given=Condition.EMPTY, begins=Condition.POLLING),
-    Turn(kind=Kind.PULL, given=Condition.SERVED, begins=Condition.ASKING),
     Turn(
         kind=Kind.PULL,
         begins=Condition.ASKED | Condition.PULLING,
-        ends=Condition.UNLOCKED | Condition.EMPTY | Condition.SERVED,
+        ends=Condition.UNLOCKED | Condition.EMPTY,
     ),
     Turn(kind=Kind.PULL_RESULT, begins=Condition.PULLING, ends=Condition.UNLOCKED),
+    Turn(kind=Kind.PULL_RESULT, results=ANSWERS, given=Condition.ASKED, begins=Condition.ASKING),
     Turn(kind=Kind.PULL_RESULT, ends=Condition.ASKED | Condition.UNANSWERED),
     Turn(kind=Kind.PULL_RESULT, results=ANSWERS, ends=Condition.REFUSED),
     Turn(kind=Kind.PULL_RESULT, results=(Result.NO_NEW_MESSAGE,), begins=Condition.EMPTY),
-    Turn(kind=Kind.PULL_RESULT, results=ANSWERS, begins=Condition.SERVED),
     Turn(kind=Kind.PULL_RESULT, results=REFUSALS, begins=Condition.REFUSED),
     Turn(kind=Kind.EXPIRE, begins=Condition.EXPIRED),
     Turn(kind=Kind.COMMIT_MEMORY, ends=Condition.EXPIRED),

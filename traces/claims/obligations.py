@@ -211,7 +211,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NOT_POLLED,
-        statement="A client that balances, and asked anew for a queue after an answer, goes on asking.",
+        statement="A client that balances, and was answered when it asked for a queue, goes on asking.",
         within=lambda t: t.silent_death + t.rounds,
         mark=Mark.PULLED,
         idle=True,
@@ -240,7 +240,7 @@ OBLIGATIONS = (
     Obligation(
         reason=Reason.NOT_DELIVERED,
         statement="A message is given to a listener before, or soon after, those that were pulled with it or later.",
-        within=lambda t: t.stuck,
+        within=lambda t: t.given_late,
         mark=Mark.FINISHED,
         behind=Mark.DELIVERED,
         blocked=Blocked.WAITING,
@@ -252,7 +252,7 @@ OBLIGATIONS = (
     Obligation(
         reason=Reason.NOT_DELIVERED,
         statement="What was pulled is given to a listener, is filtered out, or its window ends.",
-        within=lambda t: t.stuck,
+        within=lambda t: t.given_late,
         mark=Mark.FINISHED,
         behind=Mark.PULLED,
         blocked=Blocked.WAITING,

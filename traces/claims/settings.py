@@ -136,6 +136,14 @@ class Settings:
         return self.heartbeat + self.persist
 
     @property
+    def given_late(self) -> int:
+        """CC-1: how long a pulled message may wait for a listener while threads of the pool are free.
+
+        A task that the pool refuses comes again after 5 s, and a stopped process goes on where it was.
+        """
+        return self.stuck // 2
+
+    @property
     def commit_late(self) -> int:
         """ST-3, OF-6: how long the stored offset may stay behind.
 

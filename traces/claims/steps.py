@@ -492,3 +492,5 @@ class Misstep(Steps):
     OLD_OFFSET = limits.OLD_OFFSET
     WOKEN_LATE = limits.WOKEN_LATE
     SENT_FINISHED = limits.SENT_FINISHED
+    STORED_ELSEWHERE = limits.STORED_ELSEWHERE
+    TARDY = limits.TARDY

@@ -30,6 +30,7 @@ from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted
 from .gathering import Progress, gather
+from .places import settle_places
 from .pools import settle_waiting
 from .reading import Recorded
 from .recorded import coverage_in
@@ -107,7 +108,7 @@ def conclude(
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
-    outcome = settle_waiting(outcome, trace, names, settings)
+    outcome = settle_places(settle_waiting(outcome, trace, names, settings), trace, names)
     outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(

@@ -62,9 +62,9 @@ class _Calls:
         return max(longest, until - free)
 
     def passed(self, slot: int, offset: int, since: int, until: int) -> bool:
-        """Whether a later message of a queue was given to a listener within a period."""
+        """Whether a later message of a queue was given to a listener within a period, before its end."""
         return any(
-            other == slot and after > offset and since <= begin <= until
+            other == slot and after > offset and since <= begin < until
             for (other, after), begin in zip(self.messages, self.begin, strict=True)
         )
 

@@ -47,6 +47,6 @@ class Recorded(Protocol):
         """What was lost in reading."""
 
     def events_of(
-        self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
+        self, processes: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """A superset of the events of some kinds of some clients from a time on (ms), in the order of time."""
+        """A superset of the events of some kinds of some clients or brokers from a time on (ms), in order of time."""

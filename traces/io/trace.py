@@ -160,10 +160,10 @@ class Trace:
             raise self.without_events()
 
     def events_of(
-        self, clients: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
+        self, processes: Collection[str], kinds: Collection[Kind], since: int, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """A superset of the events of some kinds of some clients from a time on (ms), in the order of time: here all
-        events.
+        """A superset of the events of some kinds of some clients or brokers from a time on (ms), in the order of time:
+        here all events.
         """
         return self.sorted_batches(columns)
 

@@ -9,7 +9,7 @@ from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
-from .attempts import attempt_of, find_attempt
+from .attempts import attempt_of, find_attempt, with_broker
 from .copies import STORED, account
 from .notes import NOBODY, NOTHING, judge, violate
 from .retry_terms import COUNTS, LOWEST_MAXIMUM
@@ -53,6 +53,8 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
     since = attempt.dead_at if attempt.dead_at != ABSENT else attempt.stored_at
     attempt.dead += 1
     attempt.dead_at = seen.time
+    if seen.slot >= 0:
+        attempt.stored_in = with_broker(int64(attempt.stored_in), int64(terms.slots[seen.slot].name))
     judge(notes, _AFTER)
     if known.chains[chain].dead == ABSENT or count < known.chains[chain].dead:
         known.chains[chain].dead = count

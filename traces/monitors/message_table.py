@@ -19,14 +19,14 @@ MESSAGE = np.dtype(
         ("offset", np.int64),  # of its first delivery, with slot and time
         ("time", np.int64),
         ("slot", np.int32),
-        ("chain", np.int32),  # what else is known about it; NOTHING, WENT_WELL, TOGETHER
+        ("chain", np.int32),  # what else is known about it; or one of the others below
     ]
 )
 """A message at its first event."""
 
-NOTHING, WENT_WELL, TOGETHER = -1, -2, -3
+NOTHING, WENT_WELL, TOGETHER, ONCE, SEVERAL = -1, -2, -3, -4, -5
 """Nothing else is known about a message; or only that it was consumed, in an unrecorded queue; or only that it was
-delivered in one call with others.
+delivered in one call with others; or that brokers stored it at one place, or at several.
 """
 
 _START = 1 << 10

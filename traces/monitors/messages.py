@@ -51,6 +51,7 @@ from .notes import with_room as with_rows
 from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
+from .stored_places import stored, tell_if_elsewhere
 
 MESSAGE_KINDS = (
     Kind.DELIVER,
@@ -60,12 +61,13 @@ MESSAGE_KINDS = (
     Kind.DELAY_STORE,
     Kind.DELAY_DELIVER,
     Kind.DEAD_LETTER,
+    Kind.STORE,
 )
 """Kinds that this monitor reads; of results, only those that say more than that a first delivery at a known place went
 well.
 """
 
-RESERVE = 12
+RESERVE = 13
 """Number of rows that one event may add."""
 
 _RESERVE = int64(RESERVE)
@@ -221,7 +223,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         if not _is_wanted(what, e.result[i], e.attempt[i], e.offset[i]):
             continue
         if e.origin[i] == 0:
-            passed_over[_WITHOUT_ORIGIN] += 1
+            passed_over[_WITHOUT_ORIGIN] += what != Kind.STORE
             continue
         is_settled = settle(known, terms, notes, e.time[i], _RESERVE)
         if not is_settled or not has_room(known) or len(notes.rows) - notes.used[0] < RESERVE:
@@ -237,6 +239,9 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             int64(e.actor[i]),
             e.origin[i],
         )
+        if what == Kind.STORE:
+            stored(known, terms, seen)
+            continue
         is_delay = what in (Kind.DELAY_STORE, Kind.DELAY_DELIVER)
         if is_delay and (flags & OF_A_TOPIC != 0 or (seen.slot < 0 and e.attempt[i] <= 0)):
             scope = _PRODUCERS
@@ -248,6 +253,8 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
                 passed_over[_WITHOUT_COUNT] += 1
                 continue
         if what == Kind.DELIVER:
+            if count == 0 and flags & RETRY_TOPIC == 0:
+                tell_if_elsewhere(known, terms, notes, seen)
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
             # Without results, each delivery may have failed, so they are counted.
             is_told = terms.given[0].results and _comes_again(known, number, seen)

@@ -40,17 +40,17 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
         for at in np.flatnonzero(is_end & (rows["value"] == what)).tolist():
             slot = names.slots[rows["slot"][at]]
             if names.actors[rows["actor"][at]].incarnation < 0:
-                stored.setdefault(_whole(slot), []).append(at)
+                stored.setdefault(whole(slot), []).append(at)
             else:
                 told.setdefault(slot, []).append(at)
         for slot, places in told.items():
-            for at, end, since in find(rows, places, stored.get(_whole(slot), [])):
+            for at, end, since in find(rows, places, stored.get(whole(slot), [])):
                 rows["note"][at], rows["expected"][at], rows["since"][at], keep[at] = Note.NONE, end, since, True
                 (doubtful if rows["doubt"][at] else violated)[rows["claim"][at]] += 1
     return replace(outcome, rows=sort_rows(rows[keep]), violated=violated, doubtful=doubtful)
 
 
-def _whole(slot: Slot) -> Slot:
+def whole(slot: Slot) -> Slot:
     """The queue, independent of its consumers."""
     return replace(slot, group="", client="")
 

@@ -15,7 +15,7 @@ from .copies import settle
 from .dead_letters import gives_up, last_count, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .listener_calls import follows
-from .message_table import WENT_WELL
+from .message_table import ONCE, WENT_WELL
 from .notes import NOBODY, NOTHING, Seen, judge, tell_chain, violate
 from .retry_terms import PRODUCERS
 from .send_backs import stored_again
@@ -216,7 +216,7 @@ def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
     """Count the messages in no known queue that were delivered once, and never failed."""
     for number in range(known.table.used[0]):
         entry = known.table.entries[number]
-        if entry.chain >= 0 or not _has_no_place(terms, entry):
+        if entry.chain >= 0 or entry.chain <= ONCE or not _has_no_place(terms, entry):
             continue
         if entry.chain == WENT_WELL:
             statuses[entry.slot, _ACKNOWLEDGED] += 1

@@ -78,9 +78,9 @@ OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
 """Lowest count at which a failure makes a dead letter; lowest count of a fallback that becomes one."""
 
 OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8),
-                      ("name", np.int32), ("topic", np.int32)])  # fmt: skip
+                      ("name", np.int32), ("topic", np.int32), ("queue", np.int32)])  # fmt: skip
 """The group's maximum, ABSENT if it is not known; the consumer, see :class:`Scopes`; actor code of the broker, -1 if it
-never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one.
+never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one; queue id.
 """
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
@@ -243,7 +243,7 @@ class Scopes:
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
         self._stated: list[bool] = [False, False]
-        self._slots: list[tuple[int, int, int, int, int, int]] = []
+        self._slots: list[tuple[int, ...]] = []
         self._brokers: dict[str, int] = {"": -1}
         self._topics: dict[str, int] = {"": -1}
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
@@ -260,7 +260,8 @@ class Scopes:
             scope = self._code(slot.group, slot.who) if slot.group else UNKNOWN_SCOPE
             name = self._broker(slot.broker)
             topic = self._topics.setdefault(slot.topic, len(self._topics))
-            self._slots.append((self._maximum[scope], scope, down.get(slot.broker, -1), names.flags[code], name, topic))
+            broker, flags = down.get(slot.broker, -1), names.flags[code]
+            self._slots.append((self._maximum[scope], scope, broker, flags, name, topic, slot.queue))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
             order=self._order.table(names.actors),

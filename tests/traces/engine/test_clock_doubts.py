@@ -59,7 +59,7 @@ def late_by(more: int, tmp_path: Path) -> tuple[int, int]:
     works = *found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1)
     other = [{**one, "queue": 1} for one in works]
     waits = [event(10_000 * n, Kind.HEARTBEAT, "two", queue=None, topic=None, broker=None) for n in range(1, 40)]
-    until = 1_000 + Settings().stuck + more
+    until = 1_000 + Settings().given_late + more
     mine = [*found_by("two", 1_000), *(one for one in waits if one["time"] < until), pull_of("two", until)]
     events = sorted([*other, *mine], key=lambda one: one["time"])
     header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True}

@@ -77,6 +77,13 @@ def test_a_copy_is_stored_by_another_broker_than_was_asked():
         assert check(waits, Script().broker(begun, Kind.BROKER_START), end=20_000).doubtful == doubtful
 
 
+def test_a_dead_letter_is_stored_by_another_broker_than_was_asked():
+    for broker, violated in (("b", {}), ("a", {AGAIN: 1})):
+        script = Script().deliver(0).result(10, "later").send_back(12, named=0).dead_letter(11, 1)
+        script.events[-1]["broker"] = broker
+        assert check(script, groups={"G": Group(max_attempts=0)}, end=20_000).violated == violated
+
+
 def test_a_copy_that_the_client_sends_itself_may_be_stored_by_any_broker():
     refused = Script().deliver(0).result(10, "later").send_back(12, result="failed").send_back(13, path="fallback")
     copy = refused.delay_store(14, 1, 3, 10_014, broker="a").delay_deliver(10_014, 1, 20, broker="a")

@@ -43,7 +43,7 @@ def reasons(checked: Checked) -> list[Reason]:
 
 
 def test_a_queue_that_moves() -> None:
-    slow = [each for n in range(5) for each in consumed(3_000 + 100 * SECOND * n, "one", n)]
+    slow = [each for n in range(5) for each in consumed(3_000 + 50 * SECOND * n, "one", n)]
     checked = check(assign(1_000, "one", 0), found(2_000, "one", 0, 5, log=5), slow)
     assert checked.broken == {}
     assert checked.judged(MOVES) == 1

@@ -192,7 +192,7 @@ class Excuses:
             return not any(found["since"] + LATE < time <= found["time"] for time in beats)
         if misstep in (
             *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
-            *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN),
+            *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN, Misstep.TARDY),
         ):
             return any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NO_SHUTDOWN:

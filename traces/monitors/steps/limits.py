@@ -18,6 +18,11 @@ MOST_HELD, WIDEST_SPAN = 1_000, 2_000
 HIGHEST_LIMIT = 65_535
 """The highest value to which either can be set (ST-2)."""
 
+TARDY, TARDY_IN_A_ROW, TARDY_FOR = 8_000, 5, 60_000
+"""A broker looks for due messages 10 times a second (DL-5). When it starts or is held up, some come late; but not so
+many in a row, over so long, each by that much; ms.
+"""
+
 SWAY = 50
 """By how much the clock of a broker may be set back gradually, ms."""
 
@@ -145,6 +150,12 @@ def move(t: Any, n: int, offset: int, level: int, due: int) -> None:
     line = t.lines[n]
     if due < 0 or not 0 < level < LEVELS:
         return
+    is_late = line.last - due > TARDY
+    if not is_late or line.tardy[level] == 0:
+        line.tardy_since[level] = line.last
+    line.tardy[level] = line.tardy[level] + 1 if is_late else 0
+    if line.tardy[level] >= TARDY_IN_A_ROW and line.last - line.tardy_since[level] > TARDY_FOR:
+        note_misstep(t, n, Misstep.TARDY, line.tardy_since[level], offset, line.tardy[level])
     if line.due[level] != NEVER and due < line.due[level] - SWAY:
         note_misstep(t, n, Misstep.OUT_OF_TURN, line.due_at[level], offset, line.due[level])
     elif due > line.due[level]:

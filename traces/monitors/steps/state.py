@@ -176,6 +176,8 @@ LINE = np.dtype(
         ("sight_at", WHOLE, (SIGHTS,)),  # and when they were answered, or the end was valid, ms
         ("due", WHOLE, (LEVELS,)),  # of a broker, for each delay level: the latest due time of a message from it, ms
         ("due_at", WHOLE, (LEVELS,)),  # and when that came, ms
+        ("tardy", WHOLE, (LEVELS,)),  # how many messages of the level came late since the last one that was in time,
+        ("tardy_since", WHOLE, (LEVELS,)),  # and since when, ms
     ]
 )
 """What a process did with a queue."""
