@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from ..format.coverage import EVIDENCE_BIT, unrecorded
 from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Group, Header, slave_of
 from .events import Actor, Event
@@ -52,6 +53,7 @@ class Stream:
     actors: dict[Actor, int] = field(default_factory=dict)
     replicated: bool = False
     found: set[int] = field(default_factory=set)
+    _of_actors: dict[Actor, int] = field(default_factory=dict)
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
         """Record a process. In broadcasting, one with the client id of an earlier one takes its place, and its file.
@@ -75,6 +77,16 @@ class Stream:
     def kinds(self) -> set[Kind]:
         """The kinds that occur."""
         return {event.kind for event in self.events}
+
+    def unrecorded(self, actor: Actor) -> Set[Kind]:
+        """The kinds that a process must have done with the queue, and that were not recorded."""
+        if not self._of_actors:
+            for event in self.events:
+                if event.actor is not None:
+                    seen = self._of_actors.get(event.actor, 0)
+                    self._of_actors[event.actor] = seen | EVIDENCE_BIT[event.kind]
+        mask = unrecorded(self._of_actors.get(actor, 0))
+        return {kind for kind in Kind if EVIDENCE_BIT[kind] & mask}
 
     def told(self) -> Set[Kind]:
         """The kinds that are recorded, whether or not they occur; if the header does not state them, those that

@@ -69,6 +69,8 @@ class Unseen:
         missing = [str(kind) for kind in Kind if kind in kinds and kind not in told]
         if missing:
             return f"no {', '.join(missing)} events"
+        if event.actor is not None and (unseen := stream.unrecorded(event.actor) & kinds):
+            return f"no {' or '.join(kind for kind in Kind if kind in unseen)} events of {event.client}"
         if asks and stream.place.group in self.strangers:
             return f"nothing of the member {self.strangers[stream.place.group]}"
         if not clustering and event.kind is Kind.ASSIGN and event.incarnation:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
-from ..format.coverage import ALL_KINDS, EVIDENCE_BIT, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes
+from ..format.coverage import ALL_KINDS, EVIDENCE_BIT, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes, unrecorded
 from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
 from ..format.schema import STATIC, Header
 from .clock_doubts import steps_as_holes
@@ -18,9 +18,6 @@ from .scan import Scan
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
 
-_CALLS = evidence_mask((Kind.DELIVER, Kind.RESULT))
-_WINDOWS = evidence_mask((Kind.REMOVED, Kind.REVOKE, Kind.LOCK_LOST, Kind.EXPIRE))
-_HEARTBEAT = evidence_mask((Kind.HEARTBEAT,))
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
@@ -209,31 +206,17 @@ def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[
 def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:
     """What a client does not record for a group although others do: mask of kinds, by client and group.
 
-    The header says so. If messages leave the window of a process that never called a listener (CC-13), its calls were
-    not recorded, for example because another agent has changed RocketMQ's classes in an unknown way. If a process takes
-    queues and consumes, but nothing ever leaves a window and none is given up, although it stops in order or never
-    sends a heartbeat either, then windows were not recorded: the first agents stated that they record all kinds,
-    also in clients before 4.8, whose ``ProcessQueue`` and heartbeats they did not know.
+    The header says so, or it shows in what its processes have recorded, see :func:`..format.coverage.unrecorded`.
     """
     lacking = {one: evidence_mask(kinds) for one, kinds in header.lacking.items()}
     seen: dict[tuple[str, Actor], int] = {}
     for (_, group, who), kinds in scanned.kinds_of.items():
         seen[group, who] = seen.get((group, who), 0) | kinds
     for (group, who), kinds in seen.items():
-        if kinds & evidence_mask((Kind.REMOVED,)) and not kinds & _CALLS:
-            lacking[who.name, group] = lacking.get((who.name, group), 0) | _CALLS
-        if _is_without_windows(kinds):
-            unseen = _WINDOWS | ((_HEARTBEAT | _CALLS) & ~kinds)
+        unseen = unrecorded(kinds)
+        if unseen:
             lacking[who.name, group] = lacking.get((who.name, group), 0) | unseen
     return lacking
-
-
-def _is_without_windows(kinds: int) -> bool:
-    """Whether a process cannot have done only these kinds in a group, unless those of its windows were not recorded."""
-    consumed = all(kinds & EVIDENCE_BIT[kind] for kind in (Kind.ASSIGN, Kind.PULL_RESULT, Kind.COMMIT_MEMORY))
-    ended = kinds & evidence_mask((Kind.CLIENT_STOP, Kind.UNREGISTER))
-    divides = kinds & EVIDENCE_BIT[Kind.REBALANCE]
-    return bool(consumed and not kinds & _WINDOWS and (ended or (divides and not kinds & _HEARTBEAT)))
 
 
 def _unrecorded_kinds(lacking: Mapping[tuple[str, str], int]) -> list[Hole]:

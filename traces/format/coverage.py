@@ -37,6 +37,36 @@ OF_CLIENTS = (
 _COPIES = ("%RETRY%", "%DLQ%")
 
 
+def _mask(*kinds: Kind) -> int:
+    return sum(EVIDENCE_BIT[kind] for kind in kinds)
+
+
+_CALLS = _mask(Kind.DELIVER, Kind.RESULT)
+_CONSUMES = _mask(Kind.ASSIGN, Kind.PULL_RESULT, Kind.COMMIT_MEMORY)
+_ENDS = _mask(Kind.CLIENT_STOP, Kind.UNREGISTER)
+_LEAVES = _mask(Kind.REMOVED, Kind.REVOKE, Kind.LOCK_LOST, Kind.EXPIRE)
+_BEATS, _DIVIDES, _REMOVES = _mask(Kind.HEARTBEAT), _mask(Kind.REBALANCE), _mask(Kind.REMOVED)
+
+
+def unrecorded(kinds: int) -> int:
+    """Mask of the kinds that a process must have done for a group, and that its recorder did not see.
+
+    If messages leave the window of a process that never called a listener (CC-13), its calls were not recorded, for
+    example because another agent has changed RocketMQ's classes in an unknown way. If a process takes queues and
+    consumes, but nothing ever leaves a window and none is given up, although it stops in order or never sends a
+    heartbeat either, then windows were not recorded: the first agents stated that they record all kinds, also in
+    clients before 4.8, whose ``ProcessQueue`` and heartbeats they did not know.
+
+    Args:
+        kinds: mask of the kinds that were recorded of it.
+    """
+    unseen = _CALLS if kinds & _REMOVES and not kinds & _CALLS else 0
+    is_silent = kinds & _DIVIDES and not kinds & _BEATS
+    if kinds & _CONSUMES == _CONSUMES and not kinds & _LEAVES and (kinds & _ENDS or is_silent):
+        unseen |= _LEAVES | ((_CALLS | _BEATS) & ~kinds if kinds & _DIVIDES else 0)
+    return unseen
+
+
 def evidence_mask(kinds: Iterable[Kind]) -> int:
     """The mask of some kinds."""
     mask = 0

@@ -1141,3 +1141,11 @@ def test_a_client_that_never_stores_offsets_by_itself_is_told_when_it_had_long_t
     assert not carried(190_000, commit(100_000, "one", 2))
     # Its broker knows the offset, and not on which way it came.
     assert not carried(190_000, commit(100_000, "one", 2, ""))
+
+
+def test_a_lock_that_nobody_granted_or_refused_while_the_broker_was_away_is_not_refused() -> None:
+    """The first agents recorded a request that fails as one that is refused."""
+    wrong = WRONG[Misstep.PULLED_UNLOCKED]
+    away = [event(time, kind, broker="b") for time, kind in ((30_000, Kind.BROKER_STOP), (50_000, Kind.BROKER_START))]
+    assert told(wrong, groups=ORDERLY) == [Misstep.PULLED_UNLOCKED]
+    assert Misstep.PULLED_UNLOCKED not in told(wrong, away, groups=ORDERLY)

@@ -266,3 +266,24 @@ def test_whether_the_file_of_a_broadcasting_member_was_still_there_is_not_told(t
 @pytest.mark.parametrize(("release", "keeps"), [("4.9.7", False), ("4.9.8", True), ("5.1.4", False), ("5.2.0", True)])
 def test_which_releases_keep_the_offsets_of_queues_that_are_away(release: str, keeps: bool) -> None:
     assert keeps_offsets(release) is keeps
+
+
+@pytest.mark.parametrize(
+    ("kinds", "unseen"),
+    [
+        ("deliver result", ["no revoke or removed or expire events of c0"]),
+        ("removed", ["no deliver or result events of c0"]),
+        ("deliver result removed", []),
+    ],
+)
+def test_what_a_process_must_have_done_and_never_recorded_explains_what_follows(
+    kinds: str, unseen: list[str], tmp_path: Path
+) -> None:
+    """An agent may not know the classes of a client: nothing leaves a window, or no listener is ever called."""
+    of_kind = {"deliver": "", "result": " result=ok", "removed": " next=1"}
+    lines = ["assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1"]
+    lines += ["pull_result c0 result=found offset=0 next=1 count=1 epoch=1"]
+    lines += [f"{kind} c0 offset=0 epoch=1{of_kind[kind]}" for kind in kinds.split()]
+    answer = of_lines(tmp_path, *lines, "commit_memory c0 offset=1", "unregister c0", "client_stop c0")
+    assert whys(answer) == []
+    assert [why.partition(": ")[2] for why in answer.passed_over if ": no " in why] == unseen

@@ -192,3 +192,20 @@ def test_a_broadcasting_member_takes_only_what_it_has_learnt_of(
     events = sorted(lines, key=lambda event: int(event["time"]))
     file.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)), encoding="utf-8")
     assert verdict(check_locally(open_trace([file]), settings=Settings()), "every-queue-gets-an-owner") is expected
+
+
+@pytest.mark.parametrize(("stops", "beats"), [(True, True), (False, True), (False, False)])
+def test_windows_that_were_stated_and_never_recorded(tmp_path: Path, stops: bool, beats: bool) -> None:
+    """The first agents stated that they record what leaves a window and what is given up, also where they did not."""
+    header = {**HEADER, "evidence": sorted(set(Kind) - {Kind.GAP})}
+    memory = [at(2 + n, "commit_memory", "one", 0, offset=n + 1) for n in range(10)]
+    calls = [event for n in range(10) for event in call(1.5 + n, "one", 0, n, 0.1)]
+    lines = [*start(0, "one", 0), *calls, *memory, *signs("one", 1, 60)]
+    lines = [event for event in lines if beats or event["kind"] != "heartbeat"]
+    lines += [at(62, "unregister", "one", None), at(63, "client_stop", "one", None)] * stops
+    file = tmp_path / "trace.jsonl"
+    events = sorted(lines, key=lambda event: int(event["time"]))
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)), encoding="utf-8")
+    holes = [hole.why for hole in check_locally(open_trace([file]), settings=Settings()).coverage.holes]
+    unseen = "revoke or lock_lost or removed or expire recorded"
+    assert holes == [f"no {'' if beats else 'heartbeat or '}{unseen}"] * (stops or not beats)

@@ -176,6 +176,9 @@ class Excuses:
             is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
             since = int(found["since"])
             return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
+        if misstep == Misstep.PULLED_UNLOCKED:
+            # A request for a lock that nobody answers is no refusal; the first agents recorded both alike.
+            return self._is_unheard(line, found["since"], found["time"])
         if misstep == Misstep.NOT_DISCARDED:
             ends = self._ends.get(self._names.actors[line["actor"]], ())
             return any(found["since"] <= time <= found["since"] + LATE for time in ends)

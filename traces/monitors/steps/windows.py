@@ -17,8 +17,8 @@ STUCK = 8_000
 """How long an owned queue may go without a pull; ms."""
 
 STUCK_ORDERLY = RENEWED + 5_000
-"""The same for an orderly group, whose pulls wait for a broker that does not answer, or for the lock (OR-1, F6): clients
-before 5.0 do not know that they have it until they renew it; ms.
+"""The same for an orderly group, whose pulls wait for a broker that does not answer, or for the lock (OR-1, F6): a
+client before 4.9.5 does not know that it has the lock until it renews it; ms.
 """
 
 UNLOCKS = 20_000
