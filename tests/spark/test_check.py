@@ -56,6 +56,16 @@ def test_a_known_bug(spark: Any, tmp_path: Path) -> None:
     assert (found.verdict, found.violated) == (Verdict.VIOLATED, 3)
 
 
+def test_a_message_that_comes_where_another_one_was_stored(spark: Any, tmp_path: Path) -> None:
+    place = {"topic": "t", "broker": "b", "queue": 0, "attempt": 0}
+    stored = [{"time": n, "kind": "store", "offset": n, "key": f"m{n}", **place} for n in range(3)]
+    given = {"time": 50, "kind": "deliver", "client": "c", "group": "g", "offset": 1, "key": "m2", **place}
+    path = tmp_path / "exchanged.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (HEADER, *stored, given)))
+    found = both([path], spark).verdict("stores-follow-each-other")
+    assert (found.violated, found.doubtful) == (1, 0)
+
+
 def test_what_was_not_recorded_is_not_observable(spark: Any, tmp_path: Path) -> None:
     event = {"time": 1, "kind": "deliver", "client": "c", "group": "g", "topic": "t", "broker": "b", "queue": 0}
     path = tmp_path / "few.jsonl"

@@ -130,6 +130,16 @@ def woken(*lates: int) -> list[dict[str, Any]]:
     return parts
 
 
+def told_of_nothing(*lates: int) -> list[dict[str, Any]]:
+    """The same, where the pulls are answered every second that there is nothing."""
+    parts = woken(*lates)
+    for n, late in enumerate(lates):
+        for time in range(20_000 * n + 11_900, 20_000 * n + 11_000 + late, 1_000):
+            none = found(time, "one", 2 + n, 2 + n, count=0, log=2 + n) | {"result": "no_new_message"}
+            parts += [none, pull(time + 1, 2 + n)]
+    return parts
+
+
 ORDERLY = {"G": Group(listener="orderly")}
 TIMEOUT_TOLD = Settings(consume_timeout_told=True)
 BEGIN = [asked(100, 0), memory(101, 0), assign(200, 0), pull(300, 0), found(400, "one", 0, 2), pull(410, 2)]
@@ -1087,6 +1097,9 @@ def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
         return Misstep.WOKEN_LATE in told(*parts, name=STORES)
 
     assert late(woken(7_000, 6_000, 8_000))
+    # It may be told again and again that there is nothing, and ask at once.
+    assert late(told_of_nothing(7_000, 6_000, 8_000))
+    assert not late(told_of_nothing(2_000, 3_000, 2_000))
     # A process may be stopped once or twice.
     assert not late(woken(10, 7_000, 20, 8_000, 30))
     assert not late(woken(7_000, 6_000, 8_000, 10, 20, 30, 40))

@@ -16,9 +16,14 @@ LONG = 3_000
 
 @part
 def waited(line: Any, since: int, offset: int) -> None:
-    """A pull from ``offset`` is answered, perhaps with "nothing new"."""
-    if line.last - since > LONG:
-        _see(line, offset, since)
+    """A pull from ``offset`` is answered, perhaps with "nothing new": then it goes on with the next one from there."""
+    if offset != line.still or since - line.still_at > APART:
+        line.still, line.still_since = offset, since
+    elif line.still_seen:
+        line.sights -= 1
+    line.still_at, line.still_seen = line.last, line.last - line.still_since > LONG
+    if line.still_seen:
+        _see(line, offset, line.still_since)
 
 
 @part

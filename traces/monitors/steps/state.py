@@ -162,6 +162,10 @@ LINE = np.dtype(
                 "told_call",  # offset after the call with several messages that returned last; -1: none did
                 "told_well",  # 1: its last message succeeded, and
                 "each_told",  # 1: there was a call in which some succeeded and some did not
+                "still",  # offset of the last pull, or of several one after another; -1: none was answered
+                "still_since",  # since when it has asked from there, ms
+                "still_at",  # when that was last answered, ms
+                "still_seen",  # 1: that is the last of the long pulls
                 "sights",  # number of long pulls, or of ends of the queue
                 "unsent",  # offset of the last message that could not be sent back; -1: none
                 "unsent_at",  # when that was, ms
@@ -290,7 +294,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     line.last_held = line.split = line.illegal = line.unsent = UNKNOWN
     line.got_at = line.told_refused = NEVER
-    line.told_call = UNKNOWN
+    line.told_call = line.still = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
     for level in range(LEVELS):
