@@ -91,7 +91,7 @@ class Scanning:
         context: events of the context, in the order of reading.
         keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches then have it.
         placed: number of events with the field that gives them their place, by file, kind and field.
-        placeless: times of those without it.
+        placeless: time and group of those without it.
         sides: sides of causal pairs, by which clocks are compared.
         latest: for each file, the latest time so far, ms.
         unsteady: files whose times go back further than thread delays can explain.
@@ -106,7 +106,7 @@ class Scanning:
     context: list[Mapping[str, Any]] = field(default_factory=list)
     keeps_seq: bool = False
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
-    placeless: dict[tuple[int, str, str], list[int]] = field(default_factory=dict)
+    placeless: dict[tuple[int, str, str], list[tuple[int, str]]] = field(default_factory=dict)
     sides: Observed = field(default_factory=Observed)
     latest: dict[int, int] = field(default_factory=dict)
     unsteady: set[int] = field(default_factory=set)
@@ -225,18 +225,21 @@ class Scanning:
                 self.placed[key] += int(there[code])
                 kept = self.placeless.setdefault(key, [])
                 places = np.flatnonzero(lacks & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
-                kept += Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
+                groups, of = _words(batch.column("group"))
+                times = Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
+                kept += zip(times, (groups[at] for at in of[places].tolist()), strict=True)
 
     def placeless_events(self) -> list[Hole]:
-        """Events that may be about any queue or process, although nearly all others of their kind state it.
+        """Events that may be about any queue or process, of their group if they name one, although nearly all others of
+        their kind state it.
 
         In a recording in which none states it, this is different: there nobody can say whose they are.
         """
         return [
-            Hole(since=time, until=time, kinds=_BITS[kind], why=f"{kind} without {name}")
+            Hole(since=time, until=time, kinds=_BITS[kind], group=group, why=f"{kind} without {name}")
             for (file, kind, name), times in sorted(self.placeless.items())
             if self.placed[file, kind, name] >= _MOSTLY * len(times)
-            for time in times
+            for time, group in times
         ]
 
     def join(self, later: Scanning) -> None:
@@ -266,7 +269,7 @@ class Scanning:
             "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
             "context": list(self.context),
             "placed": [[*key, count] for key, count in self.placed.items()],
-            "placeless": [[*key, list(times)] for key, times in self.placeless.items()],
+            "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
             "steps": [step_as_json(step) for step in self.steps],
         }

@@ -71,14 +71,14 @@ def test_the_first_problem_is_an_error_if_asked_for(tmp_path: Path, monkeypatch:
         scan(open_trace([path], strict=True))
 
 
-@pytest.mark.parametrize("name", ["client", "broker", "queue", "offset"])
+@pytest.mark.parametrize("name", ["client", "group", "broker", "queue", "offset"])
 def test_an_event_without_its_place_is_a_hole_where_others_have_one(name: str, tmp_path: Path) -> None:
     """A damaged name of a field is a field that the schema does not know."""
     events = [delivery(number) for number in range(1, 13)]
     events[5][name + "x"] = events[5].pop(name)
     (hole,) = scan(open_trace([write(tmp_path / "one.jsonl", HEADER, *events)])).holes
     assert (hole.since, hole.until, hole.kinds) == (6_000, 6_000, evidence_mask([Kind.DELIVER]))
-    assert str(hole) == f"deliver without {name}"
+    assert (str(hole), hole.group) == (f"deliver without {name}", "" if name == "group" else "g")
     for event in events:
         event.pop(name, None)
     assert scan(open_trace([write(tmp_path / "all.jsonl", HEADER, *events)])).holes == []
