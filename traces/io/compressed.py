@@ -4,6 +4,7 @@ by their names.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,14 @@ def head_of(path: Path) -> bytes:
         if len(head) >= HEAD:
             break
     return head[:HEAD]
+
+
+def digest_of(path: Path) -> bytes:
+    """A digest of the bytes of a file, decompressed."""
+    digest = hashlib.sha256()
+    for piece in pieces_of(path, Problems()):
+        digest.update(piece)
+    return digest.digest()
 
 
 def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:

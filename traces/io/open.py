@@ -5,6 +5,7 @@ the name.
 from __future__ import annotations
 
 import filecmp
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..format.problems import Problems, Trouble
 from ..recorders.agent_files import is_recording
 from . import importers
 from .addresses import local_path, store_of
-from .compressed import HEAD, head_of, packing_of
+from .compressed import HEAD, digest_of, head_of, packing_of
 from .imported import ImportedTrace
 from .importers import protocol
 from .json_text import read_json
@@ -331,21 +332,36 @@ def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence
 
 
 class Copies:
-    """Finds files of which a copy occurred before. Only files of equal size are compared."""
+    """Finds files of which a copy occurred before, be it compressed or not.
+
+    Files of equal size are compared, and compressed ones with all files that begin as they do inside.
+    """
 
     def __init__(self) -> None:
         self._by_size: dict[int, list[Path]] = {}
+        self._by_head: dict[bytes, list[tuple[Path, bool]]] = {}
 
     def same_as(self, path: Path) -> Path | None:
-        """The first file with the same bytes; None if there was none. Empty files do not count as copies."""
+        """The first file with the same content; None if there was none. Empty files do not count as copies."""
         try:
             size = path.stat().st_size
-            others = self._by_size.setdefault(size, [])
-            if size:
-                for other in others:
-                    if filecmp.cmp(path, other, shallow=False):
-                        return other
-        except OSError:
+            same = self._of_size(path, size) or self._compressed(path) if size else None
+        except FAILURES:
             return None  # opening it later reports why it cannot be read
-        others.append(path)
-        return None
+        return same
+
+    def _of_size(self, path: Path, size: int) -> Path | None:
+        others = self._by_size.setdefault(size, [])
+        same = next((other for other in others if filecmp.cmp(path, other, shallow=False)), None)
+        if same is None:
+            others.append(path)
+        return same
+
+    def _compressed(self, path: Path) -> Path | None:
+        packed = packing_of(path) is not None
+        others = self._by_head.setdefault(hashlib.sha256(head_of(path)).digest(), [])
+        candidates = [other for other, other_packed in others if packed or other_packed]
+        same = next((other for other in candidates if digest_of(path) == digest_of(other)), None)
+        if same is None:
+            others.append((path, packed))
+        return same
