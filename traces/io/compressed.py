@@ -4,7 +4,6 @@ by their names.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,12 +43,20 @@ def head_of(path: Path) -> bytes:
     return head[:HEAD]
 
 
-def digest_of(path: Path) -> bytes:
-    """A digest of the bytes of a file, decompressed."""
-    digest = hashlib.sha256()
-    for piece in pieces_of(path, Problems()):
-        digest.update(piece)
-    return digest.digest()
+def order_of(one: Path, other: Path) -> int | None:
+    """Compares two files, decompressed: 0 if they are equal, -1 if the first is the beginning of the other, 1 if the
+    other is the beginning of the first, None if they differ.
+    """
+    pieces, others = pieces_of(one, Problems()), pieces_of(other, Problems())
+    mine = its = b""
+    while True:
+        mine, its = mine or next(pieces, b""), its or next(others, b"")
+        if not mine or not its:
+            return bool(mine) - bool(its)
+        length = min(len(mine), len(its))
+        if mine[:length] != its[:length]:
+            return None
+        mine, its = mine[length:], its[length:]
 
 
 def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:
