@@ -69,6 +69,8 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
 def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[int, int]] = ()) -> list[Mismatch]:
     """SB-14, SB-4, DL-2, DL-3: count, level and due time of what the broker stores for a message that was sent back.
 
+    When a message is due is judged only if the header tells the delay levels: brokers may have different ones.
+
     Args:
         events: send-backs, and what was stored for them, all of the same messages, in the order of the trace.
         header: header of the trace.
@@ -107,7 +109,7 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
         why = "" if leads else _expected(requests, table)
         if not why and event.kind is Kind.DELAY_STORE and event.due is not None and event.level is not None:
             delay = int(table.delay(event.level))
-            if abs(event.due - event.time - delay) > DUE_WITHIN:
+            if header.delays and abs(event.due - event.time - delay) > DUE_WITHIN:
                 why = f"level {event.level} waits {delay:,} ms (DL-3)"
         if why:
             state = "; ".join(str(request) for request in requests)

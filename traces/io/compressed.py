@@ -43,6 +43,22 @@ def head_of(path: Path) -> bytes:
     return head[:HEAD]
 
 
+def order_of(one: Path, other: Path) -> int | None:
+    """Compares two files, decompressed: 0 if they are equal, -1 if the first is the beginning of the other, 1 if the
+    other is the beginning of the first, None if they differ.
+    """
+    pieces, others = pieces_of(one, Problems()), pieces_of(other, Problems())
+    mine = its = b""
+    while True:
+        mine, its = mine or next(pieces, b""), its or next(others, b"")
+        if not mine or not its:
+            return bool(mine) - bool(its)
+        length = min(len(mine), len(its))
+        if mine[:length] != its[:length]:
+            return None
+        mine, its = mine[length:], its[length:]
+
+
 def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator[bytes]:
     """The bytes of a file in order, decompressed, in pieces of at most ``size``.
 

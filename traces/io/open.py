@@ -4,7 +4,6 @@ the name.
 
 from __future__ import annotations
 
-import filecmp
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..format.problems import Problems, Trouble
 from ..recorders.agent_files import is_recording
 from . import importers
 from .addresses import local_path, store_of
-from .compressed import HEAD, head_of, packing_of
+from .compressed import HEAD, head_of, order_of, packing_of
 from .imported import ImportedTrace
 from .importers import protocol
 from .json_text import read_json
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 _JSONL, _PARQUET, _AUTO = "jsonl", "parquet", "auto"
 _OWN = (_JSONL, _PARQUET)
 _CAPTURED = "captured"  # JSONL as an agent wrote it
+_START = 1_024
+"""Number of bytes by which files are told apart before they are compared; a shorter one is the beginning of none."""
 _RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
 
 
@@ -105,8 +106,9 @@ def open_trace(
     left_out: list[str] = []
     chosen: list[tuple[str, list[Path]]] = []
     series: dict[str, list[Path]] = {}
-    known = Copies()
-    for found in sorted(_found(paths), key=lambda one: str(one.path)):
+    all_found = sorted(_found(paths), key=lambda one: str(one.path))
+    known = Copies([found.path for found in all_found if found.path not in passed_over])
+    for found in all_found:
         path = found.path
         if path in passed_over:
             continue
@@ -126,8 +128,8 @@ def open_trace(
             left_out.append(f"{path}: there is nothing in it.")
         elif not form:
             problems.add(str(path), 0, "nothing in it", kind=Trouble.EMPTY)
-        elif (same := known.same_as(path)) is not None:
-            left_out.append(f"{path}: the same as {same}, which is read.")
+        elif (copy := known.of(path)) is not None:
+            left_out.append(f"{path}: {copy}, which is read.")
         elif form in series:
             series[form].append(path)
         else:
@@ -331,21 +333,37 @@ def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence
 
 
 class Copies:
-    """Finds files of which a copy occurred before. Only files of equal size are compared."""
+    """Finds files that another one of the same folders contains: copies, compressed or not, and copies that were made
+    before the file was complete.
+    """
 
-    def __init__(self) -> None:
-        self._by_size: dict[int, list[Path]] = {}
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._places = {path: place for place, path in enumerate(paths)}
+        self._by_start: dict[bytes, list[Path]] = {}
+        for path in paths:
+            self._by_start.setdefault(_start(path), []).append(path)
 
-    def same_as(self, path: Path) -> Path | None:
-        """The first file with the same bytes; None if there was none. Empty files do not count as copies."""
-        try:
-            size = path.stat().st_size
-            others = self._by_size.setdefault(size, [])
-            if size:
-                for other in others:
-                    if filecmp.cmp(path, other, shallow=False):
-                        return other
-        except OSError:
-            return None  # opening it later reports why it cannot be read
-        others.append(path)
+    def of(self, path: Path) -> str | None:
+        """Says which file has the same content and comes earlier, or goes on where this one ends.
+
+        None if there is none. Empty files do not count as copies.
+        """
+        start = _start(path)
+        for other in self._by_start.get(start, ()) if start else ():
+            try:
+                order = order_of(path, other) if other != path else None
+            except FAILURES:
+                continue  # opening it later reports why it cannot be read
+            if order == 0 and self._places[other] < self._places[path]:
+                return f"the same as {other}"
+            if order == -1 and len(start) == _START:
+                return f"the beginning of {other}"
         return None
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file, decompressed; none if it cannot be read."""
+    try:
+        return head_of(path)[:_START]
+    except FAILURES:
+        return b""

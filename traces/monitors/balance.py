@@ -30,7 +30,8 @@ class _Client:
         outages: when no pass could be made, as a broker that is asked for the members was away (RB-4).
         still: when it stood still.
         known: topics of which its group has seen a queue, and since when.
-        without: topics of which it learnt that they have no queue.
+        without: topics of which its group learnt that they have no queue.
+        empty: topics of which it learnt last that they have no queue.
         said: its latest heartbeat, as in the event.
         consumed: topics that it says it consumes, and since when.
         passes: time of the latest pass over each topic.
@@ -44,6 +45,7 @@ class _Client:
     still: Spans
     known: Mapping[str, int]
     without: Collection[str] = ()
+    empty: set[str] = field(default_factory=set)
     said: list[str] | None = None
     consumed: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
@@ -59,11 +61,20 @@ class _Client:
         self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
         self.due = 0
 
+    def learns(self, time: int, topic: str, queues: Collection[str]) -> None:
+        """It learns which queues a topic has: without any, it cannot balance it (RB-20)."""
+        if not queues:
+            self.empty.add(topic)
+        elif topic in self.empty:
+            self.empty.discard(topic)
+            if topic in self.consumed:
+                self.consumed[topic] = time
+
     def keeps_running(self, time: int, within: int) -> None:
         """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
         last = max(self.passes.values(), default=time)
-        if self._ran(last, time) > within:
-            for topic in self.consumed:
+        for topic, consumed in self.consumed.items():
+            if topic not in self.empty and self._ran(max(last, consumed), time) > within:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
     def _ran(self, since: int, until: int) -> int:
@@ -78,6 +89,8 @@ class _Client:
             return
         oldest = time
         for other, consumed in self.consumed.items():
+            if other in self.empty:
+                continue
             since = max(self.passes.get(other, consumed), consumed)
             if self._ran(since, time) > within:
                 self.behind[other] = since, time
@@ -113,6 +126,8 @@ class Balance:
                 given = event.get("subscriptions")
                 if given is not None and given != client.said:
                     client.heartbeat(event["time"], given)
+            elif kind == Kind.ROUTE and event.get("client") and event.get("queues") is not None:
+                self._client(event).learns(event["time"], event.get("topic") or "", event["queues"])
             elif kind in ENDS:
                 self._end(event)
         for group, name, incarnation in list(self._clients):

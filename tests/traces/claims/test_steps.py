@@ -519,6 +519,12 @@ def test_a_lock_is_refused_while_somebody_may_have_it() -> None:
     assert told(free, broker_restart(9_000), groups=ORDERLY) == []
 
 
+def test_a_late_answer_for_a_window_that_has_ended_may_set_the_in_memory_offset() -> None:
+    again = [*RIGHT, revoke(800, "one"), asked(900, 2), assign(1_000, 2)]
+    assert told(again, nothing(20_000), memory(20_001, 2)) == []
+    assert told(again, nothing(20_000), memory(20_001, 3)) == [Misstep.NOT_IN_WINDOW]
+
+
 def test_a_shutdown_gives_back_the_lock_of_a_queue_that_is_about_to_be_taken() -> None:
     locks = [locked(50), asked(100, 0), locked(2_000, Kind.UNLOCK)]
     assert told(locks, assign(4_000, 0), groups=ORDERLY) == []

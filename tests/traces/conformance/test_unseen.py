@@ -173,6 +173,16 @@ def test_what_is_stored_for_one_group_is_not_held_against_what_another_one_sent_
             assert len(of_events(header, [asked, {**copy, **named}], tmp_path).mismatches) == wrong, (group, level)
 
 
+def test_when_a_retry_is_due_is_judged_by_levels_that_the_header_tells(tmp_path: Path) -> None:
+    place = {"topic": "Orders", "broker": "broker-0", "key": "A", "group": "billing"}
+    back = {"time": 1_000, "kind": "send_back", "client": "c0", "queue": 0, "offset": 0, "attempt": 0, **place}
+    copy = {"time": 1_001, "kind": "delay_store", "attempt": 1, "level": 3, "due": 5_001, **place}
+    events = [{**back, "result": "ok", "path": "request"}, {**copy, "topic": "%RETRY%billing"}]
+    for delays, wrong in (("1s 5s 10s", 1), ("1s 2s 4s", 0), ("", 0)):
+        header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True, delays=delays)
+        assert len(of_events(header, events, tmp_path).mismatches) == wrong, delays
+
+
 def test_a_member_that_recorded_nothing_may_have_stored_what_is_found(tmp_path: Path) -> None:
     header = Header(source="a test", evidence=frozenset(Kind), release="5.3.3", complete=True)
     place = {"group": "billing", "topic": "Orders", "broker": "broker-0", "queue": 0, "client": "c0"}

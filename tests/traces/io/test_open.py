@@ -148,6 +148,29 @@ def test_packed_parquet_says_what_to_do(tmp_path: Path) -> None:
         open_trace([path])
 
 
+def test_a_compressed_copy_of_a_file_is_left_out(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(first.read_bytes()))
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(first.read_bytes(), compresslevel=1))
+    write(tmp_path / "d.jsonl", HEADER, delivery(1), delivery(2))
+    trace = open_trace([tmp_path])
+    assert offsets(trace.batches()) == [1, 1, 2]
+    assert list(trace.left_out) == [
+        f"{tmp_path / name}: the same as {first}, which is read." for name in ("b.jsonl.gz", "c.jsonl.gz")
+    ]
+
+
+def test_a_copy_that_was_made_before_a_file_was_complete_is_left_out(tmp_path: Path) -> None:
+    whole = write(tmp_path / "b.jsonl", HEADER, *map(delivery, range(100)))
+    (tmp_path / "a.jsonl").write_bytes(whole.read_bytes()[:5_000])
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(whole.read_bytes()[:6_000]))
+    trace = open_trace([tmp_path])
+    assert offsets(trace.batches()) == list(range(100))
+    told_of = [f"{tmp_path / name}: the beginning of {whole}, which is read." for name in ("a.jsonl", "c.jsonl.gz")]
+    assert list(trace.left_out) == told_of
+    assert told(trace) == []
+
+
 def test_headers_that_contradict_each_other(tmp_path: Path) -> None:
     first = {**HEADER, "release": "4.9.8", "groups": {"g": {"mode": "clustering"}}, "complete": True}
     second = {**HEADER, "release": "5.3.3", "groups": {"g": {"mode": "broadcasting"}, "h": {}}, "delays": "1s"}

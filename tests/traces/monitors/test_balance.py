@@ -73,6 +73,18 @@ def test_a_topic_that_has_no_queue_is_not_balanced() -> None:
     assert (judged.counts(CLAIM), judged.judged(CLAIM)) == ((0, 0), 1)
 
 
+def test_a_topic_is_not_balanced_while_its_client_learnt_of_no_queue() -> None:
+    def counts(*, away: int, back: int) -> tuple[int, int]:
+        """A name server that restarts has no brokers for a while."""
+        routes = [(0, ["b:0"]), (away, []), (back, ["b:0"])]
+        told = [event(time, Kind.ROUTE, client="c1", topic="U", queues=queues) for time, queues in routes]
+        both = [*passes("T", *range(1_000, 200_000, 20_000)), *passes("U", 1_000, 181_000)]
+        return Judged([heartbeat(1, "c1", "T=*", "U=*"), *told, *both]).counts(CLAIM)
+
+    assert counts(away=2_000, back=170_000) == (0, 0)
+    assert counts(away=2_000, back=80_000) == (1, 0)
+
+
 def test_passes_that_change_nothing_may_not_have_been_recorded() -> None:
     # All that was recorded of U is still right at the end, so there may have been passes that changed nothing.
     events = [heartbeat(0, "c1", "T=*", "U=*"), *passes("U", 1_000)]

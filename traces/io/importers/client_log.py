@@ -277,8 +277,8 @@ class _Course:
         elif kind == Kind.RESET:
             before = self._resets.get(place[:2])
             begins = max(event["time"], before[-1][1]) if before else event["time"]
-            left = [one for one in before or () if one[1] >= event["time"]]
-            self._resets[place[:2]] = [*left, (event["time"], begins + RESET_PAUSE + RESET_WORK)]
+            under_way = [one for one in before or () if one[1] >= event["time"]]
+            self._resets[place[:2]] = [*under_way, (event["time"], begins + RESET_PAUSE + RESET_WORK)]
         elif kind == Kind.ASSIGN:
             self._left.discard(place)
         elif kind == Kind.REVOKE and place in self._expired:
@@ -298,7 +298,7 @@ class _Course:
 
     def _in_reset(self, place: tuple[object, ...], time: int) -> bool:
         begun = self._resets.get(place[:2])
-        return bool(begun) and begun[0][0] + RESET_PAUSE - STAMP <= time <= begun[-1][1]
+        return begun is not None and len(begun) > 0 and begun[0][0] + RESET_PAUSE - STAMP <= time <= begun[-1][1]
 
 
 class _Incarnations:

@@ -105,6 +105,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.late > 0:
             line.late -= 1
             line.position = UNKNOWN
+            line.brought = after  # PL-24: an answer for a window that has ended may set the in-memory offset
             # The answer for the previous window may have been taken for this one's, as both have pulled from the same
             # offset (RB-30).
             if result == Result.FOUND:
@@ -116,7 +117,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     elif offset >= 0 and offset != line.asked:
         if line.late > 0:
             line.late -= 1
-            line.position = UNKNOWN
+            line.position, line.brought = UNKNOWN, after
             return
         note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
     if line.asked >= 0 and (int64(1) << result) & REFUSED and now - line.asked_at > HELD:
