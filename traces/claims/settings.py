@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...model.delay import DEFAULT_LEVELS, DelayTable
+from ..format.releases import keep_offsets
 from ..format.schema import Header
 
 REBALANCE_PERIOD = 20_000
@@ -61,6 +62,7 @@ class Settings:
         flaps: how often one client may take one queue again without any other change.
         delays: the brokers' delay levels.
         delays_told: whether they were stated for these brokers: a recording of clients alone does not show them.
+        offsets_kept: whether a broadcasting client keeps in its file the offsets of queues that it does not have.
     """
 
     skew: int = 50
@@ -79,9 +81,10 @@ class Settings:
     flaps: int = 3
     delays: DelayTable = field(default_factory=lambda: DelayTable.parse(DEFAULT_LEVELS))
     delays_told: bool = False
+    offsets_kept: bool = True
 
     def with_timers(self, header: Header) -> Settings:
-        """These settings, with the timers that the header of a trace states."""
+        """These settings, with the timers that the header of a trace states, and what follows from its releases."""
         timers: Mapping[str, Any] = header.timers
         own = {name: group.consume_timeout for name, group in header.groups.items()}
         return replace(
@@ -90,6 +93,7 @@ class Settings:
             lock_life_told=self.lock_life_told or "lock_life" in timers,
             consume_timeout_told=self.consume_timeout_told or "consume_timeout" in timers,
             consume_timeouts={**self.consume_timeouts, **{name: time for name, time in own.items() if time}},
+            offsets_kept=keep_offsets(header),
         )
 
     def of_group(self, group: str) -> Settings:

@@ -203,18 +203,27 @@ def stored(f: Follower, event: Event) -> bool:
         if f.get("log_end", texts.Q) > m:
             if m == 0 and f.may("recreate"):
                 f.logs.clear()
-            elif f.truncated:
-                while f.get("log_end", texts.Q) > m:
-                    f.take("lose_tail", "a client has a message that is not in the log any more")
+            elif f.truncated and _loses_tail(f, m):
+                pass
             elif m == 0:
-                f.over = "after their topic was made again, which a client had not noticed"
+                f.over = "after their log began anew, which a client had not noticed"
                 event.pass_over(f.over)
                 return False
+            elif f.truncated:
+                raise Impossible("a client has a message that is not in the log any more")
             else:
                 raise Impossible(f"another message is stored there, {before[0]}")
         f.logs = {other: told for other, told in f.logs.items() if other < m}
     f.logs[m] = (key, event.attempt)
     f.truncated = False
+    return True
+
+
+def _loses_tail(f: Follower, end: int) -> bool:
+    """G2-4: the broker has lost the log from ``end`` on; not possible if a client has a message of it."""
+    while f.get("log_end", texts.Q) > end:
+        if not f.may("lose_tail"):
+            return False
     return True
 
 

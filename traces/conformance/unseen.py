@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..format.coverage import Hole, evidence_mask
 from ..format.kinds import Kind
+from ..format.releases import keep_offsets
 from .clocks import Recorders
 from .events import Event
 from .streams import Stream
@@ -75,7 +76,7 @@ class Unseen:
             return f"nothing of the member {self.strangers[stream.place.group]}"
         if not clustering and event.kind is Kind.ASSIGN and event.incarnation:
             return "whether the offset file of the process before was still there"
-        if not clustering and event.kind is Kind.ASSIGN and event.epoch and not keeps_offsets(stream.header.release):
+        if not clustering and event.kind is Kind.ASSIGN and event.epoch and not keep_offsets(stream.header):
             return "whether the offset file still had the queue: releases before 4.9.8 and 5.2.0 may write it without"
         mask, place = evidence_mask(kinds), stream.place
         for hole in self.holes:
@@ -117,11 +118,3 @@ def calls_missing(
             found.append(((event.time if event.due is None else event.due) - REQUEST, event.time))
     mask = evidence_mask((Kind.SEND_BACK,))
     return [*found, *((hole.since, end) for hole in holes if hole.kinds & mask)]
-
-
-def keeps_offsets(release: str) -> bool:
-    """Whether clients of a release keep the offsets of queues that they do not own in their file (OF-10, issue
-    7740).
-    """
-    numbers = tuple(int(part) for part in release.split(".") if part.isdecimal())
-    return not numbers or numbers >= (5, 2) or (4, 9, 8) <= numbers < (5,)

@@ -174,6 +174,7 @@ TERMS = np.dtype(
                 "stuck",
                 "flaps",
                 "silent_death",
+                "offsets_kept",
                 "lock_life",
                 "heartbeat_limit",
                 "begin",
@@ -236,7 +237,7 @@ def new_windows(count: int) -> Any:
 def terms_of(settings: Settings, context: Context, widest: int) -> Any:
     """The settings of a check; ``widest``: how far any two clocks may be apart, ms."""
     terms = np.zeros(1, TERMS)
-    for name in ("rounds", "stuck", "flaps", "silent_death", "lock_life"):
+    for name in ("rounds", "stuck", "flaps", "silent_death", "lock_life", "offsets_kept"):
         terms[name] = getattr(settings, name)
     terms["widest"] = widest
     terms["free_range"] = UNKNOWN

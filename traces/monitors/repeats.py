@@ -72,8 +72,8 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
             if slot.flags & BROADCASTING and not own:
                 # OF-1: whether the previous process's file still existed is not recorded.
                 return Cause.NONE, Doubt.EVIDENCE
-            if slot.flags & BROADCASTING and _has_left(s, q, w, at):
-                # OF-10: 4.9.4 writes only queues that it has. Whether the file had this one is not recorded.
+            if slot.flags & BROADCASTING and not terms.offsets_kept and _has_left(s, q, w, at):
+                # OF-10: whether the file still had this queue is not recorded.
                 return Cause.NONE, Doubt.EVIDENCE
             if offset >= window.recent:
                 return Cause.NONE, Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE

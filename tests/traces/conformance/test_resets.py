@@ -85,6 +85,9 @@ def test_a_slave_that_is_asked_for_the_offset_has_a_table_of_its_own(tmp_path: P
     assert whys(beside_a_slave(tmp_path, *READ, asked)) == []
 
 
+BROKER_AWAY = ("broker_stop", "broker_start")
+
+
 def test_a_queue_whose_topic_was_made_again_under_its_client_is_not_followed_any_further(tmp_path: Path) -> None:
     header = Header(
         source="a test",
@@ -102,5 +105,8 @@ def test_a_queue_whose_topic_was_made_again_under_its_client_is_not_followed_any
     assert whys(of_events(header, [*before, later], tmp_path)) != []
     found = of_events(header, [*before, stored(20, 0, "B"), later], tmp_path)
     assert whys(found) == []
-    assert found.passed_over["after their topic was made again, which a client had not noticed"] == 2
+    assert found.passed_over["after their log began anew, which a client had not noticed"] == 2
     assert whys(of_events(header, [*before, stored(20, 0, "A"), later], tmp_path)) != []
+    # The same where its broker was away meanwhile, and has come back with an empty store.
+    away = [{"time": 1_015_000 + n, "kind": kind, "broker": "broker-0"} for n, kind in enumerate(BROKER_AWAY)]
+    assert whys(of_events(header, [*before, *away, stored(20, 0, "B"), later], tmp_path)) == []

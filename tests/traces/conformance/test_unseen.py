@@ -13,7 +13,6 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance import Conformance, conform
-from rocketproof.traces.conformance.unseen import keeps_offsets
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import open_trace
@@ -271,11 +270,6 @@ def test_whether_the_file_of_a_broadcasting_member_was_still_there_is_not_told(t
     old = of_lines(tmp_path, *read, *away, mode="broadcasting", release="5.1.4")
     assert (whys(old), old.doubtful, old.verdict) == ([], 1, Verdict.UNKNOWN)
     assert whys(of_lines(tmp_path, *read, *away, mode="broadcasting")) == ["it begins where the store says, at 1"]
-
-
-@pytest.mark.parametrize(("release", "keeps"), [("4.9.7", False), ("4.9.8", True), ("5.1.4", False), ("5.2.0", True)])
-def test_which_releases_keep_the_offsets_of_queues_that_are_away(release: str, keeps: bool) -> None:
-    assert keeps_offsets(release) is keeps
 
 
 @pytest.mark.parametrize(

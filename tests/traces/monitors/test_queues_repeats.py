@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.model.history import Cause
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.claims.unexplained import Unexplained
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
@@ -236,14 +237,16 @@ def test_a_broadcasting_member_whose_file_may_be_gone() -> None:
 
 def test_a_broadcasting_member_whose_file_may_have_lost_a_queue_that_was_away() -> None:
     """OF-10: 4.9.4 writes only the queues that it has, so one that it gives up and takes again begins anew."""
+    old = Settings(offsets_kept=False)
     stored = [*ONE_HAS_IT, commit(6_000, "one", 3, path="file")]
     again = [assign(40_000, "one", 0), deliver(41_000, "one", 0)]
-    left = check(stored, revoke(20_000, "one"), again, groups=BROADCASTING)
+    left = check(stored, revoke(20_000, "one"), again, groups=BROADCASTING, settings=old)
     assert left.counts(CLAIM) == (0, 1)
     (row,) = left.rows(CLAIM)
     assert row["doubt"] == Doubt.EVIDENCE
-    kept = check(stored, revoke(20_000, "one", path="correction"), again, groups=BROADCASTING)
+    kept = check(stored, revoke(20_000, "one", path="correction"), again, groups=BROADCASTING, settings=old)
     assert kept.counts(CLAIM) == (1, 0)
+    assert check(stored, revoke(20_000, "one"), again, groups=BROADCASTING).counts(CLAIM) == (1, 0)
 
 
 def test_a_log_that_lost_its_end_uses_offsets_again() -> None:
