@@ -149,7 +149,8 @@ def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
                 f.take("delete_oldest", "the beginning of the log is known")
         if high is not None:
             _grow(f, high)
-            while f.get("log_end", texts.Q) > high:
+            # Where the position is below the beginning, what was stored since the answer does not matter.
+            while f.get("next_offset", c, texts.Q) > high and f.get("log_end", texts.Q) > high:
                 f.take("lose_tail", f"the log is known up to {f.told(f.get('log_end', texts.Q))}")
         f.take("answer_illegal", "the offset is inside the queue", c=c)
     target = f.get("target", c, texts.Q)

@@ -110,3 +110,12 @@ def test_a_queue_whose_topic_was_made_again_under_its_client_is_not_followed_any
     # The same where its broker was away meanwhile, and has come back with an empty store.
     away = [{"time": 1_015_000 + n, "kind": kind, "broker": "broker-0"} for n, kind in enumerate(BROKER_AWAY)]
     assert whys(of_events(header, [*before, *away, stored(20, 0, "B"), later], tmp_path)) == []
+
+
+def test_messages_may_be_stored_between_an_answer_that_knows_of_none_of_them_and_its_arrival(tmp_path: Path) -> None:
+    """PL-19: the position is below the beginning of the queue, whose end does not matter."""
+    known = "pull_result c1 result=found offset=0 next=9 count=9 epoch=0"
+    others = ("assign c1 offset=0 epoch=0", "pull c1 offset=0 epoch=0", known)
+    moved = "pull_result c0 result=offset_illegal offset=1 next=5 min=5 max=8 epoch=0"
+    events = (*READ, "pull c0 offset=1 epoch=0", *others, moved, "correct c0 offset=5")
+    assert whys(of_lines(tmp_path, *events, mode="broadcasting")) == []
