@@ -56,6 +56,8 @@ def lacks(path: Path) -> str:
 
 
 _BESIDE = b"rocketproof_beside"
+_TRUTH = ["what", "mutant", "claim", "cause"]
+"""The first columns of the truth about a simulated trace, which the first version did not mark."""
 
 
 def beside_a_trace(table: pa.Table) -> pa.Table:
@@ -64,8 +66,10 @@ def beside_a_trace(table: pa.Table) -> pa.Table:
 
 
 def is_beside_a_trace(path: Path) -> bool:
-    """Whether a Parquet file was made by :func:`beside_a_trace`."""
-    return _BESIDE in (pq.read_metadata(path).metadata or {})
+    """Whether a Parquet file was made by :func:`beside_a_trace`, or is the truth that a simulation once wrote."""
+    with pq.ParquetFile(path) as opened:
+        schema = opened.schema_arrow
+    return _BESIDE in (schema.metadata or {}) or schema.names[: len(_TRUTH)] == _TRUTH
 
 
 def rows_of(path: Path) -> int:

@@ -14,6 +14,7 @@ from rocketproof.traces.format.header import header_json
 from rocketproof.traces.format.schema import ARROW, HEADER_KEY, Header
 from rocketproof.traces.io import EXTRA, open_trace
 from rocketproof.traces.io.events import batch_of
+from rocketproof.traces.io.parquet import is_beside_a_trace
 from rocketproof.traces.io.writing import ParquetWriter
 
 from ..recordings import delivery, offsets, rows, told
@@ -186,3 +187,11 @@ def test_parquet_of_something_else_is_no_trace(tmp_path: Path) -> None:
     path = foreign_file(tmp_path / "a.parquet", time=pa.array([1]), price=pa.array([2.5]))
     with pytest.raises(TraceError, match="no trace: no column kind"):
         open_trace([path])
+
+
+def test_the_truth_of_the_first_version_is_no_trace(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({name: ["x"] for name in ("what", "mutant", "claim", "cause", "group")}), tmp_path / "a.parquet"
+    )
+    pq.write_table(pa.table({"what": ["x"], "claim": ["x"]}), tmp_path / "b.parquet")
+    assert [is_beside_a_trace(tmp_path / name) for name in ("a.parquet", "b.parquet")] == [True, False]
