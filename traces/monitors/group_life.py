@@ -128,8 +128,7 @@ class _Groups:
                 min(self._memberships.until(membership, certain=True), until),
             )
             if end - begin > self._settings.rounds:
-                # What one member did not take while it lived, the others have not taken until the end.
-                last = end if slot.client else until
+                last = end if slot.client else until  # when this member ends, others of its group may take a queue
                 longest = max(longest, last - max(begin, back) - self._settings.rounds)
         return longest
 
