@@ -70,7 +70,9 @@ class Unseen:
         missing = [str(kind) for kind in Kind if kind in kinds and kind not in told]
         if missing:
             return f"no {', '.join(missing)} events"
-        if event.actor is not None and (unseen := stream.unrecorded(event.actor) & kinds):
+        # A recording that states that it is complete is believed what else it states.
+        complete = stream.header.complete
+        if event.actor is not None and not complete and (unseen := stream.unrecorded(event.actor) & kinds):
             return f"no {' or '.join(kind for kind in Kind if kind in unseen)} events of {event.client}"
         if asks and stream.place.group in self.strangers:
             return f"nothing of the member {self.strangers[stream.place.group]}"
