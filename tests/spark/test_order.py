@@ -146,12 +146,13 @@ def test_a_block_holds_what_was_coded() -> None:
     assert [str(slot) for slot in names.slots] == ["t@b:0 of g"]
 
 
-def test_messages_that_are_stored_are_counted_and_go_to_the_partition_of_their_queue() -> None:
+def test_messages_that_are_stored_are_counted_and_go_to_the_partitions_of_their_queue_and_of_them() -> None:
     packer = Packer(parts=2, groups={})
     store = batch([1, 2]).set_column(1, "kind", pa.array([str(Kind.STORE)] * 2).dictionary_encode())
     store = store.set_column(3, "group", pa.nulls(2, pa.dictionary(pa.int32(), pa.string())))
-    (row,) = [row.to_pylist()[0] for row in packer.rows([Chunk(0, 0, store)])]
+    row, of_messages = [row.to_pylist()[0] for row in packer.rows([Chunk(0, 0, store)])]
     assert (row["first"], row["place"], row["aside"]) == (1, 0, None)
+    assert (of_messages["part"], of_messages["first"], of_messages["place"]) == (3, 1, 1)
     (aside,) = [row.to_pylist()[0] for row in packer.asides(0, {})]
     assert (aside["part"], aside["first"]) == (row["part"], EARLIEST)
     assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1, 2, 0, 1]]}'
