@@ -150,8 +150,8 @@ def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
         if high is not None:
             _grow(f, high)
             # Where the position is below the beginning, what was stored since the answer does not matter.
-            while f.get("next_offset", c, texts.Q) > high and f.get("log_end", texts.Q) > high:
-                f.take("lose_tail", f"the log is known up to {f.told(f.get('log_end', texts.Q))}")
+            if f.get("next_offset", c, texts.Q) > high and not _loses_tail(f, high):
+                raise Impossible(f"the log is known up to {f.told(f.get('log_end', texts.Q))}")
         f.take("answer_illegal", "the offset is inside the queue", c=c)
     target = f.get("target", c, texts.Q)
     if target != after:
@@ -201,23 +201,23 @@ def stored(f: Follower, event: Event) -> bool:
     key = str(event.key or event.origin or "")
     before = f.logs.get(m)
     if before is not None and before[0] != key:
-        if f.get("log_end", texts.Q) > m:
-            if m == 0 and f.may("recreate"):
-                f.logs.clear()
-            elif f.truncated and _loses_tail(f, m):
-                pass
-            elif m == 0:
+        if f.get("log_end", texts.Q) > m and not _may_store_again(f, m):
+            if m == 0:
                 f.over = "after their log began anew, which a client had not noticed"
                 event.pass_over(f.over)
                 return False
-            elif f.truncated:
+            if f.truncated:
                 raise Impossible("a client has a message that is not in the log any more")
-            else:
-                raise Impossible(f"another message is stored there, {before[0]}")
+            raise Impossible(f"another message is stored there, {before[0]}")
         f.logs = {other: told for other, told in f.logs.items() if other < m}
     f.logs[m] = (key, event.attempt)
     f.truncated = False
     return True
+
+
+def _may_store_again(f: Follower, m: int) -> bool:
+    """Whether the topic was made again, or the broker was away and has lost the log from ``m`` on."""
+    return (m == 0 and f.may("recreate")) or (f.truncated and _loses_tail(f, m))
 
 
 def _loses_tail(f: Follower, end: int) -> bool:

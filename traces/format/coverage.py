@@ -37,15 +37,19 @@ OF_CLIENTS = (
 _COPIES = ("%RETRY%", "%DLQ%")
 
 
-def _mask(*kinds: Kind) -> int:
-    return sum(EVIDENCE_BIT[kind] for kind in kinds)
+def evidence_mask(kinds: Iterable[Kind]) -> int:
+    """The mask of some kinds."""
+    mask = 0
+    for kind in kinds:
+        mask |= EVIDENCE_BIT[kind]
+    return mask
 
 
-_CALLS = _mask(Kind.DELIVER, Kind.RESULT)
-_CONSUMES = _mask(Kind.ASSIGN, Kind.PULL_RESULT, Kind.COMMIT_MEMORY)
-_ENDS = _mask(Kind.CLIENT_STOP, Kind.UNREGISTER)
-_LEAVES = _mask(Kind.REMOVED, Kind.REVOKE, Kind.LOCK_LOST, Kind.EXPIRE)
-_BEATS, _DIVIDES, _REMOVES = _mask(Kind.HEARTBEAT), _mask(Kind.REBALANCE), _mask(Kind.REMOVED)
+_CALLS = evidence_mask((Kind.DELIVER, Kind.RESULT))
+_CONSUMES = evidence_mask((Kind.ASSIGN, Kind.PULL_RESULT, Kind.COMMIT_MEMORY))
+_ENDS = evidence_mask((Kind.CLIENT_STOP, Kind.UNREGISTER))
+_LEAVES = evidence_mask((Kind.REMOVED, Kind.REVOKE, Kind.LOCK_LOST, Kind.EXPIRE))
+_BEATS, _DIVIDES, _REMOVES = EVIDENCE_BIT[Kind.HEARTBEAT], EVIDENCE_BIT[Kind.REBALANCE], EVIDENCE_BIT[Kind.REMOVED]
 
 
 def unrecorded(kinds: int) -> int:
@@ -63,16 +67,10 @@ def unrecorded(kinds: int) -> int:
     unseen = _CALLS if kinds & _REMOVES and not kinds & _CALLS else 0
     is_silent = kinds & _DIVIDES and not kinds & _BEATS
     if kinds & _CONSUMES == _CONSUMES and not kinds & _LEAVES and (kinds & _ENDS or is_silent):
-        unseen |= _LEAVES | ((_CALLS | _BEATS) & ~kinds if kinds & _DIVIDES else 0)
+        unseen |= _LEAVES
+        if kinds & _DIVIDES:
+            unseen |= (_CALLS | _BEATS) & ~kinds
     return unseen
-
-
-def evidence_mask(kinds: Iterable[Kind]) -> int:
-    """The mask of some kinds."""
-    mask = 0
-    for kind in kinds:
-        mask |= EVIDENCE_BIT[kind]
-    return mask
 
 
 ALL_KINDS = evidence_mask(Kind)

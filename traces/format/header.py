@@ -218,16 +218,15 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     first: dict[str, tuple[Any, str]] = {}
     groups: dict[str, dict[str, tuple[Any, str]]] = {}
     otherwise: dict[str, list[str]] = {}
-    levels: set[str] = set()
+    levels_differ = False
     for one in stated:
         header = one.header
-        if "delays" in one.members and header.delays:
-            levels.add(header.delays)
         for name in ("delays", "release"):
             if name in one.members and getattr(header, name):
                 value = getattr(header, name)
                 kept, file = first.setdefault(name, (value, one.file))
-                if kept != value and name != "release":
+                if kept != value and name == "delays":
+                    levels_differ = True
                     otherwise.setdefault(f"{name} is {value}, in {file} {kept}", []).append(one.file)
         for group in header.groups:
             known = groups.setdefault(group, {})
@@ -246,7 +245,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     for what, files in otherwise.items():
         more = f" (and so in {len(files) - 1} more files)" if len(files) > 1 else ""
         problems.add(files[0], 0, what + more, kind=Trouble.DISAGREE)
-    if len(levels) > 1:
+    if levels_differ:
         del first["delays"]
     extra: dict[str, object] = {}
     timers: dict[str, int] = {}

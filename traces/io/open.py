@@ -339,16 +339,17 @@ class Copies:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._places = {path: place for place, path in enumerate(paths)}
+        self._starts = {path: _start(path) for path in paths}
         self._by_start: dict[bytes, list[Path]] = {}
-        for path in paths:
-            self._by_start.setdefault(_start(path), []).append(path)
+        for path, start in self._starts.items():
+            self._by_start.setdefault(start, []).append(path)
 
     def of(self, path: Path) -> str | None:
         """Says which file has the same content and comes earlier, or goes on where this one ends.
 
         None if there is none. Empty files do not count as copies.
         """
-        start = _start(path)
+        start = self._starts[path]
         for other in self._by_start.get(start, ()) if start else ():
             try:
                 order = order_of(path, other) if other != path else None

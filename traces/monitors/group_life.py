@@ -171,9 +171,8 @@ class _Groups:
         """Passes over the topic of a queue within a period, for which it is known what they saw."""
         return [
             run
-            for run in self._told.of(slot.group, Kind.REBALANCE)
+            for run in self._told_of(slot, Kind.REBALANCE)
             if run.topic == slot.topic and run.queues is not None and since <= run.last and run.first <= until
-            if self._may_take(slot, run.actor)
         ]
 
     def _back(self, slot: Slot, since: int, until: int) -> int:
@@ -209,11 +208,10 @@ class _Groups:
         queue = f"{slot.broker}:{slot.queue}"
         return any(
             run.topic == slot.topic
-            and self._may_take(slot, run.actor)
             and run.last >= since + self._settings.rounds
             and run.first <= until - self._settings.rebalance
             and (run.queues is None or queue in run.queues)
-            for run in self._told.of(slot.group, Kind.REBALANCE)
+            for run in self._told_of(slot, Kind.REBALANCE)
         )
 
     def broker_began(self, since: int, until: int) -> bool:
@@ -289,11 +287,11 @@ class _Groups:
 
     def _during(self, slot: Slot, kind: Kind, since: int, until: int) -> list[Run]:
         after = since + self._settings.rounds
-        return [
-            run
-            for run in self._told.of(slot.group, kind)
-            if run.last >= after and run.first <= until and self._may_take(slot, run.actor)
-        ]
+        return [run for run in self._told_of(slot, kind) if run.last >= after and run.first <= until]
+
+    def _told_of(self, slot: Slot, kind: Kind) -> list[Run]:
+        """What the processes that may take a queue have said."""
+        return [run for run in self._told.of(slot.group, kind) if self._may_take(slot, run.actor)]
 
 
 def _consumes(subscription: str, topic: str) -> bool:
