@@ -7,8 +7,6 @@ over the trace: only another message shows that it was the wrong one.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..claims.claims import CODE
@@ -34,14 +32,12 @@ def settle_places(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
         return outcome
     places = [(whole(names.slots[rows["slot"][at]]), int(rows["offset"][at])) for at in suspects.tolist()]
     stored = _stored(trace, names, set(places))
-    keep = np.ones(len(rows), np.bool_)
-    violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
+    explained = []
     for at, place in zip(suspects.tolist(), places, strict=True):
         found = stored.get(place, set())
         if not found or int(rows["origin"][at]) in found:
-            keep[at] = False
-            (doubtful if rows["doubt"][at] else violated)[_CLAIM] -= 1
-    return replace(outcome, rows=rows[keep], violated=violated, doubtful=doubtful)
+            explained.append(at)
+    return outcome.without(explained)
 
 
 def _stored(trace: Recorded, names: Names, places: set[tuple[Slot, int]]) -> dict[tuple[Slot, int], set[int]]:

@@ -8,7 +8,7 @@ queues all the time is checked here, for the few suspected clients, in one more 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -84,8 +84,7 @@ def settle_waiting(outcome: Outcome, trace: Recorded, names: Names, settings: Se
     about = rows[suspects]
     longest = settings.stuck + 2 * settings.consume_timeout
     calls = _calls(trace, names, set(about["actor"].tolist()), int(about["since"].min()) - longest)
-    keep = np.ones(len(rows), np.bool_)
-    violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
+    explained = []
     for at in suspects.tolist():
         row = rows[at]
         since, until = int(row["since"]), int(row["time"])
@@ -93,9 +92,8 @@ def settle_waiting(outcome: Outcome, trace: Recorded, names: Names, settings: Se
         if until - since > longest or of.passed(int(row["slot"]), int(row["offset"]), since, until):
             continue
         if of.longest_rest(since, until) <= _REST:
-            keep[at] = False
-            (doubtful if row["doubt"] else violated)[_MOVES] -= 1
-    return replace(outcome, rows=rows[keep], violated=violated, doubtful=doubtful)
+            explained.append(at)
+    return outcome.without(explained)
 
 
 def _calls(trace: Recorded, names: Names, actors: Collection[int], since: int) -> dict[int, _Calls]:

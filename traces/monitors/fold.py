@@ -7,8 +7,8 @@ the events of one key are in order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,6 +46,13 @@ class Outcome:
     doubtful: Any
     statuses: Any
     passed_over: Mapping[str, int] = field(default_factory=dict)
+
+    def without(self, explained: Sequence[int]) -> Outcome:
+        """The outcome without some findings, by their positions among the rows, in its counts too."""
+        violated, doubtful = self.violated.copy(), self.doubtful.copy()
+        for row in self.rows[explained]:
+            (doubtful if row["doubt"] else violated)[row["claim"]] -= 1
+        return replace(self, rows=np.delete(self.rows, explained), violated=violated, doubtful=doubtful)
 
 
 class Fold(Protocol):

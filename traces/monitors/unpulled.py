@@ -15,6 +15,7 @@ from ..encoding.store_counts import Stored
 from ..engine.findings import Note, sort_rows
 from ..format.message_status import MessageStatus
 from .fold import Outcome
+from .queue_ends import whole
 
 _MOVES = CODE["every-queue-moves"]
 
@@ -34,7 +35,7 @@ def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored
     for at in unpulled.tolist():
         row = rows[at]
         slot = names.slots[row["slot"]]
-        stored = stores.get(replace(slot, group="", client=""))
+        stored = stores.get(whole(slot))
         start = max(int(row["offset"]), 0)
         if stored is None or stored.last < start:
             keep[at] = False
