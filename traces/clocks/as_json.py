@@ -49,7 +49,7 @@ def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
     }
 
 
-_BOUNDS = ("low", "high", "slow", "fast")
+_BOUNDS = ("low", "high", "slow", "fast", "closest")
 
 
 def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
@@ -66,7 +66,7 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
             reference=None if one["reference"] is None else _actor_of(one["reference"]),
             **{name: None if one[name] is None else _whole(one[name]) for name in _BOUNDS},
         )
-        for one in said["clocks"]
+        for one in map(_with_closest, said["clocks"])
     ]
     steps = [step_of_json(step) for step in said["steps"]]
     by_recorder = {clock.recorder: clock for clock in clocks}
@@ -91,6 +91,12 @@ def step_of_json(said: Any) -> Step:
         recorders=tuple(map(_actor_of, recorders)),
         events=tuple(map(_text, events)),
     )
+
+
+def _with_closest(said: Mapping[str, Any]) -> dict[str, Any]:
+    """A clock as JSON, also if an earlier version has written it, which did not state ``closest``."""
+    known = [said[name] for name in ("slow", "fast") if said[name] is not None]
+    return {"closest": min(known, default=None), **said}
 
 
 def _actor(actor: Actor) -> list[str | int]:

@@ -62,6 +62,7 @@ class Clock:
             None if there is no bound on that side.
         slow: how far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None if there is no
             bound on that side.
+        closest: the least that is left open to one side at some moment, ms; None if there is no bound.
     """
 
     recorder: Actor
@@ -72,6 +73,7 @@ class Clock:
     high: int | None = None
     slow: int | None = None
     fast: int | None = None
+    closest: int | None = None
 
     @property
     def uncertainty(self) -> int | None:
@@ -270,7 +272,7 @@ def _clock(
             for one in stretches
         )
     own = bounds.piece[(matched.earlier == code) | (matched.later == code)]
-    slow, fast = left_open(stretches, hub, place, int(own.min()), int(own.max()))
+    slow, fast, closest = left_open(stretches, hub, place, int(own.min()), int(own.max()))
     return Clock(
         recorder=recorder,
         pairs=pairs,
@@ -280,6 +282,7 @@ def _clock(
         reference=matched.recorders[int(bounds.recorders[hub])],
         slow=0 if place == hub else _in_millis(slow),
         fast=0 if place == hub else _in_millis(fast),
+        closest=0 if place == hub else _in_millis(closest),
     )
 
 

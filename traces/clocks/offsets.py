@@ -127,17 +127,19 @@ def _between(low: int, high: int, narrow: int) -> int:
     return whole if low <= whole <= high else wanted
 
 
-def left_open(stretches: list[Stretch], hub: int, recorder: int, first: int, last: int) -> tuple[int, int]:
-    """How far a clock may be behind that of the hub after correction, and ahead of it, µs.
+def left_open(stretches: list[Stretch], hub: int, recorder: int, first: int, last: int) -> tuple[int, int, int]:
+    """How far a clock may be behind that of the hub after correction, and ahead of it, at any moment, µs; and the least
+    that is left open to one side at some moment.
 
     Only the pieces ``first`` … ``last`` count.
     """
-    slow, fast = 0, 0
+    slow, fast, closest = 0, 0, FREE
     for one in stretches:
         low, high = max(first, one.first) - one.first, min(last + 1, one.end) - one.first
         if low >= high:
             continue
         apart = (one.offsets[:, recorder] - one.offsets[:, hub])[low:high]
-        fast = max(fast, int((one.bounds[low:high, hub, recorder] - apart).max()))
-        slow = max(slow, int((one.bounds[low:high, recorder, hub] + apart).max()))
-    return min(slow, FREE), min(fast, FREE)
+        ahead, behind = one.bounds[low:high, hub, recorder] - apart, one.bounds[low:high, recorder, hub] + apart
+        slow, fast = max(slow, int(behind.max())), max(fast, int(ahead.max()))
+        closest = min(closest, int(behind.min()), int(ahead.min()))
+    return min(slow, FREE), min(fast, FREE), closest

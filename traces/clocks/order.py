@@ -3,9 +3,9 @@
 The bounds from causal pairs say how far the clock of each process may be from its reference after correction, to either
 side. An event of one process is certainly before one of another if its time stamp is earlier by more than both bounds
 together allow, or by more than the assumed skew, if that is less: a clock with few events has loose bounds, which alone
-is no reason to doubt it. If a clock has no bound on one side, the skew is used for that side, or the bound that the
-tightest of some causal pairs gives for the other side, if that is larger (in steps, each twice the one before, since
-this bound changes a little with each hour of a recording). For a clock that was seen to be off, nothing is assumed.
+is no reason to doubt it. If a clock has no bound on one side, the skew is used for that side, or what the tightest of
+some causal pairs leaves open on the other side, if that is larger (in steps, each twice the one before, so that it
+hardly changes as a recording continues). For a clock that was seen to be off, nothing is assumed.
 
 If no clock is off, the distance between two processes is the greater of the values assumed for them: both their bounds
 together are at least as much if one of them is bounded on one side only, and otherwise the skew decides.
@@ -182,9 +182,9 @@ class Order:
         assumed = self.skew
         if self.is_off(actor):
             assumed = UNBOUNDED
-        elif len(known) == 1 and clock.pairs >= SOME and known[0] > self.skew:
+        elif len(known) == 1 and clock.pairs >= SOME and clock.closest is not None and clock.closest > self.skew:
             assumed = max(self.skew, 1)
-            while assumed < known[0]:
+            while assumed < clock.closest:
                 assumed *= 2
             slow, fast = max(slow, assumed), max(fast, assumed)
         return _Row(reference, slow, fast, assumed, self.skew)

@@ -246,6 +246,15 @@ def test_a_clock_that_may_be_off_is_taken_to_be_as_far_off_as_its_tightest_pair_
     assert Order(found, 0).apart(BROKER, TWO) == 8_192
 
 
+def test_what_is_assumed_of_a_clock_does_not_grow_while_nothing_happens() -> None:
+    early = [event for event in run(20, two=lambda _: 30) if event["kind"] != "commit" or event["client"] != "two"]
+    late = [event | {"time": event["time"] + 3_600_000, "offset": event["offset"] + 100} for event in early]
+    found = clocks([*early, *late])
+    # In the middle of the quiet hour, clocks may have drifted 896 ms apart.
+    assert (found.clocks[TWO].closest, found.clocks[TWO].fast) == (33, 929)
+    assert Order(found, 50).apart(BROKER, TWO) == 50
+
+
 def test_compiled_code_gets_the_answers_of_columns() -> None:
     found = clocks(
         [event for event in run(20, two=lambda _: -500) if event["kind"] != "commit" or event["client"] != "two"]
