@@ -1,7 +1,7 @@
 """The pipeline on Spark with two cores: from files to a trace table, from the table to the tables of a run, and on.
 
-A simulated correct cluster gives a trace of about a million events, and one of ten million; the last twentieth of it is
-the new hour, which is ingested and mined after the rest. Each step runs in a process of its own, whose start counts.
+A simulated correct cluster works for twenty hours, which gives a trace of about two million events, and one of eleven
+million; the last hour is ingested and mined after the rest. Each step runs in a process of its own, whose start counts.
 Time is told as the clock has it, and as processors have worked, Java and Python workers included, since other work on
 the machine changes the one and hardly the other; its load when the step began is told too. The peak of memory is that
 of the driver's Python. ``ROCKETPROOF_PIPELINE_MESSAGES`` names other sizes, in messages.
@@ -25,8 +25,8 @@ from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = "3e5,3e6"
 
-NEW = 0.05
-"""The share of events that is the new hour."""
+HOUR = 3_600_000
+HOURS = 20
 
 _PROGRAM = """
 import json, os, sys, time
@@ -62,7 +62,8 @@ def measure() -> Iterator[dict[str, Any]]:
     for messages in os.environ.get("ROCKETPROOF_PIPELINE_MESSAGES", MESSAGES).split(","):
         with tempfile.TemporaryDirectory(prefix="rocketproof-bench-") as folder:
             run, table = Path(folder, "run"), Path(folder, "table")
-            plan = Plan(out=run, messages=int(float(messages)), consumers=8, queues=64, churn=20, seed=1)
+            size, duration = int(float(messages)), HOURS * HOUR
+            plan = Plan(out=run, messages=size, consumers=8, queues=64, churn=20, seed=1, duration=duration)
             parts = _parted(simulate(plan).trace, Path(folder))
             for which, (trace, events) in zip(("all but the new hour", "the new hour"), parts, strict=True):
                 for what in ("ingest", "mine"):
@@ -84,9 +85,9 @@ def measure() -> Iterator[dict[str, Any]]:
 
 
 def _parted(trace: Path, folder: Path) -> list[tuple[Path, int]]:
-    """A trace in two files, and how many events each has: all but the last ones, and these."""
+    """A trace in two files, and how many events each has: all but those of the last hour, and these."""
     events = pq.read_table(trace)
-    middle = pc.quantile(events["time"], 1 - NEW, interpolation="lower")[0]
+    middle = pc.max(events["time"]).as_py() - HOUR
     parts = []
     for name, chosen in (("old", pc.less(events["time"], middle)), ("new", pc.greater_equal(events["time"], middle))):
         part = events.filter(chosen)

@@ -4,6 +4,7 @@ the name.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,11 +68,11 @@ def files_of(paths: Sequence[Path | str]) -> list[Path]:
     Raises:
         TraceError: there is no such file.
     """
-    return sorted((found.path for found in _found(paths)), key=str)
+    return sorted((found.path for found in _found(paths, Problems())), key=str)
 
 
 def open_trace(
-    paths: Sequence[Path | str],
+    paths: Path | str | Sequence[Path | str],
     *,
     strict: bool = False,
     format: str = _AUTO,
@@ -86,7 +87,7 @@ def open_trace(
     names, each once.
 
     Args:
-        paths: files and folders.
+        paths: files and folders, or one of them.
         strict: make the first problem an error.
         format: ``auto`` recognises the form of each file by its content; with ``jsonl``, ``parquet`` or the name of an
             importer, all files are read in that form.
@@ -100,13 +101,15 @@ def open_trace(
     """
     if format not in (_AUTO, *_OWN) and _importer(format) is None:
         raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_formats()))}.")
+    if isinstance(paths, str | Path):
+        paths = [paths]
     if not paths:
         raise TraceError("no trace was given; name files or folders.")
     problems = Problems(strict=strict)
     left_out: list[str] = []
     chosen: list[tuple[str, list[Path]]] = []
     series: dict[str, list[Path]] = {}
-    all_found = sorted(_found(paths), key=lambda one: str(one.path))
+    all_found = sorted(_found(paths, problems), key=lambda one: str(one.path))
     known = Copies([found.path for found in all_found if found.path not in passed_over])
     for found in all_found:
         path = found.path
@@ -151,7 +154,7 @@ def open_trace(
     return Trace(sources, problems, left_out=left_out)
 
 
-def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
+def _found(paths: Sequence[Path | str], problems: Problems) -> Iterator[_Found]:
     seen: set[Path] = set()
     for name in paths:
         if not str(name):
@@ -171,8 +174,7 @@ def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
             reason = error.strerror if isinstance(error, OSError) else error
             raise TraceError(f"{str(given)[:200]}: cannot be opened: {reason}.") from None
         if given.is_dir():
-            inside = (path for path in given.rglob("*") if path.is_file() and not _hidden(path.relative_to(given)))
-            found = [_Found(path, named=False) for path in inside]
+            found = [_Found(path, named=False) for path in _inside(given, problems)]
         elif given.is_file():
             found = [_Found(given, named=True)]
         else:
@@ -185,8 +187,26 @@ def _found(paths: Sequence[Path | str]) -> Iterator[_Found]:
                 yield one
 
 
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _inside(folder: Path, problems: Problems) -> Iterator[Path]:
+    """The files of a folder and of those in it, but for hidden ones. A folder that cannot be listed is a problem."""
+
+    def unreadable(error: OSError) -> None:
+        problems.add(str(error.filename), 0, f"the folder cannot be listed: {error.strerror}", kind=Trouble.UNREADABLE)
+
+    for parent, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = [name for name in folders if not _hidden(name)]
+        yield from (path for name in files if not _hidden(name) and _is_file(path := Path(parent, name)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return True  # reading it says why it cannot be read
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def _seems_recorded(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Opening: which files of which form are read, in which order, and what is an error."""
 
 import gzip
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -222,3 +223,29 @@ def test_files_of_a_series_are_read_together(tmp_path: Path, monkeypatch: pytest
     assert [len(file.split(", ")) for file in trace.files] == [3, 1]
     assert offsets(trace.batches()) == [1, 3, 2]
     assert [(Path(problem.file).name, problem.line) for problem in trace.problems.kept] == [("d", 1)]
+
+
+def test_one_path_needs_no_list(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    assert (
+        [one.path for one in open_trace(str(path)).sources] == [one.path for one in open_trace(path).sources] == [path]
+    )
+
+
+def test_a_folder_that_cannot_be_listed_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    listed = os.scandir
+
+    def scandir(path: str) -> object:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    trace = open_trace([tmp_path])
+    assert told(trace) == [(0, "UNREADABLE")]
+    assert [str(one) for one in trace.problems.kept] == [
+        f"{closed}: file cannot be read: the folder cannot be listed: Permission denied"
+    ]
