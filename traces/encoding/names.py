@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..format.schema import Group
 from ..machine_code.compiled import entry, int64
@@ -62,8 +62,7 @@ class Slot:
         return str(Actor(self.client, self.member)) if self.client else ""
 
 
-@dataclass(frozen=True, order=True)
-class Actor:
+class Actor(NamedTuple):
     """A process.
 
     Attributes:

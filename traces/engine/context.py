@@ -6,8 +6,11 @@ therefore read first, and monitors look them up by time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -79,16 +82,20 @@ class Context:
     ) -> Context:
         """The context made from events."""
         by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
-        # Repeated events are reported once: nothing happens to a process twice in one ms.
-        once = {str(sorted(event.items(), key=lambda item: item[0])): event for event in by_time}
+        once = [event for _, of_a_time in groupby(by_time, itemgetter("time")) for event in _once(list(of_a_time))]
         return cls(
             begin=begin,
             end=end,
             evidence=evidence,
-            events=tuple(once.values()),
+            events=tuple(once),
             complete=complete,
             clocks=clocks or Clocks(),
         )
+
+
+def _once(events: Sequence[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Repeated events are reported once: nothing happens to a process twice in one ms."""
+    return events if len(events) == 1 else {str(sorted(event.items())): event for event in events}.values()
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:
@@ -96,6 +103,16 @@ def actor_of(event: Mapping[str, Any]) -> Actor:
     if event.get("client"):
         return Actor(event["client"], event.get("incarnation") or 0)
     return Actor(event.get("broker") or "", -1)
+
+
+def brokers_of(queues: Iterable[str]) -> frozenset[str]:
+    """The brokers of queues as they are written in lists, ``broker:number``."""
+    return _brokers_of(tuple(queues))
+
+
+@lru_cache(maxsize=1 << 12)
+def _brokers_of(queues: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(queue.rpartition(":")[0] for queue in queues)
 
 
 @dataclass(frozen=True, kw_only=True)

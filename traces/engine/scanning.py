@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +92,7 @@ class Scanning:
         keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches then have it.
         placed: number of events with the field that gives them their place, by file, kind and field.
         placeless: time and group of those without it.
+        words: the words, and lists of words, of the context.
         sides: sides of causal pairs, by which clocks are compared.
         latest: for each file, the latest time so far, ms.
         unsteady: files whose times go back further than thread delays can explain.
@@ -104,6 +105,7 @@ class Scanning:
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
     context: list[Mapping[str, Any]] = field(default_factory=list)
+    words: dict[Any, Any] = field(default_factory=dict, repr=False)
     keeps_seq: bool = False
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
     placeless: dict[tuple[int, str, str], list[tuple[int, str]]] = field(default_factory=dict)
@@ -147,7 +149,21 @@ class Scanning:
             # Successful locks are requested repeatedly; only the refused ones are compared with rebalance passes.
             got = pc.and_(pc.equal(few.column("kind"), str(Kind.LOCK)), pc.equal(few.column("result"), str(Result.OK)))
             few = few.filter(pc.invert(got.fill_null(False)))
-        self.context += few.to_pylist()
+        self._keep(few.to_pylist())
+
+    def _keep(self, events: Iterable[dict[str, Any]]) -> None:
+        """Add events to the context. Equal words, and equal lists of words, are kept once: most passes of a client
+        repeat the one before.
+        """
+        known = self.words
+        for event in events:
+            for name, value in event.items():
+                if value.__class__ is str:
+                    event[name] = known.setdefault(value, value)
+                elif value.__class__ is list:
+                    words = tuple(value)
+                    event[name] = known.setdefault(words, words)
+            self.context.append(event)
 
     def put_in_order(self, first: int) -> None:
         """Put events of the context in order, from the ``first`` on, all of one file; there may be none."""
@@ -278,18 +294,19 @@ class Scanning:
     @classmethod
     def carrying(cls, said: Mapping[str, Any], sides: Any, files: Sequence[int]) -> Scanning:
         """An object restored from the result of :meth:`carried`; ``files``: the present number of each file."""
-        return cls(
+        made = cls(
             events=said["events"],
             begin=said["begin"],
             end=said["end"],
             kinds=set(said["kinds"]),
             kinds_of={(files[at], group, Actor(who, run)): mask for at, group, who, run, mask in said["kinds_of"]},
-            context=said["context"],
             placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
             placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
             sides=Observed.carrying(said["sides"], sides),
             steps=[step_of_json(step) for step in said["steps"]],
         )
+        made._keep(said["context"])
+        return made
 
 
 def _words(column: pa.Array) -> tuple[list[str], Any]:

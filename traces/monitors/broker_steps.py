@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from operator import itemgetter
 
 from ..claims.group_steps import GroupMisstep
@@ -31,6 +31,7 @@ class BrokerSteps:
     def __init__(self, context: Context, settings: Settings, missteps: GroupMissteps) -> None:
         self._context, self._settings, self._missteps = context, settings, missteps
         self._order = Order(context.clocks, settings.skew)
+        self._distances: dict[tuple[Actor, Actor], int] = {}
         self._brokers: dict[str, Broker] = {}
         self._loads = False
         files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
@@ -152,7 +153,7 @@ class BrokerSteps:
         learnt = self._settings.route_poll + self._settings.rebalance
         return name in self._brokers and self._brokers[name].is_away(time, learnt)
 
-    def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: set[str]) -> None:
+    def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: Set[str]) -> None:
         """Check that some broker had that list of members when a process asked for it."""
         known = [self._brokers[name] for name in brokers if name in self._brokers]
         if not known or len(known) < len(brokers) or any(self.is_away(name, time) for name in brokers):
@@ -181,9 +182,13 @@ class BrokerSteps:
 
     def _apart(self, one: Actor, other: Actor) -> int:
         """How far two clocks may be apart to either side, ms: the bounds of their clocks, if there are any."""
-        bounds = (self._context.clocks.clocks.get(actor) for actor in (one, other))
-        known = [side for clock in bounds if clock is not None for side in (clock.slow, clock.fast) if side is not None]
-        return max(self._order.apart(one, other), self._order.apart(other, one), sum(known))
+        found = self._distances.get((one, other))
+        if found is None:
+            clocks = filter(None, map(self._context.clocks.clocks.get, (one, other)))
+            known = [side for clock in clocks for side in (clock.slow, clock.fast) if side is not None]
+            found = max(self._order.apart(one, other), self._order.apart(other, one), sum(known))
+            self._distances[one, other] = found
+        return found
 
     def _broker(self, event: Event) -> Broker:
         name = event.get("broker") or ""

@@ -16,13 +16,13 @@ from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..encoding.names import Names
-from ..engine.context import Context, actor_of
+from ..engine.context import Context, actor_of, brokers_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, broker_of, queue_of, version_of
+from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, version_of
 from .notebook import Notebook
 from .shares import APART, Shares
 
@@ -59,7 +59,7 @@ class _Steps:
         self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
         self._routes: dict[str, set[frozenset[str]]] = {}
-        self._awaited: list[tuple[Member, str, tuple[str, ...], int, set[str]]] = []
+        self._awaited: list[tuple[Member, str, tuple[str, ...], int, frozenset[str]]] = []
         starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
@@ -237,7 +237,7 @@ class _Steps:
         if member.started is not None and not member.read and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)
         if members is not None:
-            self._awaited.append((member, topic, tuple(sorted(members)), time, {broker_of(q) for q in queues or ()}))
+            self._awaited.append((member, topic, tuple(sorted(members)), time, brokers_of(queues or ())))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
-from ..engine.context import Context
+from ..engine.context import Context, brokers_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
@@ -52,7 +52,7 @@ class Shares:
         for at in [at for at in member.awaited if at[0] == topic and at[1] not in assigned]:
             del member.awaited[at]
         earlier = None if before is None else before.assigned
-        brokers = {broker_of(queue) for queue in event["queues"]}
+        brokers = brokers_of(event["queues"])
         for queue in sorted(assigned):
             had = member.queues.get((topic, queue))
             is_new = member.started is not None if earlier is None else queue not in earlier

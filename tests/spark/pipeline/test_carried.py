@@ -111,7 +111,7 @@ def test_only_the_latest_states_are_kept(spark: Any, tmp_path: Path) -> None:
 
 def test_where_clocks_turn_out_otherwise_the_beginning_is_mined_again(spark: Any, tmp_path: Path) -> None:
     """With few messages a process is not known well when the first hours end."""
-    hours = hours_of(tmp_path, cuts=2, seed=1, churn=3, messages=300)
+    hours = hours_of(tmp_path, cuts=2, seed=5, churn=3, messages=200)
     table = Table(tmp_path / "table")
     why = []
     for at, hour in enumerate(hours, start=1):

@@ -14,7 +14,7 @@ from ...claims.settings import Settings
 from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.names import ORDERLY, Actor, Names
-from ...engine.context import Context, actor_of
+from ...engine.context import Context, actor_of, brokers_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ...format.schema import master_of, may_change_master
 from ..standstills import Standstills
@@ -79,9 +79,9 @@ class Excuses:
                 self._passes.setdefault(actor_of(event), []).append(event["time"])
                 self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
                 # RB-4: some broker of the topic has answered who is in the group.
-                asked = {queue.rpartition(":")[0] for queue in event.get("queues") or ()}
+                asked = brokers_of(event.get("queues") or ())
                 if len(asked) == 1 and event.get("members"):
-                    self._answered.setdefault((actor_of(event), *asked), []).append(event["time"])
+                    self._answered.setdefault((actor_of(event), min(asked)), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
                 self._beats.setdefault(actor_of(event), []).append(event["time"])
                 if event.get("broker"):
@@ -93,7 +93,7 @@ class Excuses:
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
             if event["kind"] in _ROUTES and event.get("queues"):
-                brokers = {queue.rpartition(":")[0] for queue in event["queues"]}
+                brokers = brokers_of(event["queues"])
                 self._routes.setdefault((actor_of(event), event.get("topic") or ""), []).append(
                     (event["time"], brokers)
                 )
