@@ -132,10 +132,7 @@ def _in_its_turn(s: State, k: IntLike) -> BoolLike:
 
 IN_ITS_TURN = _of_copies(
     "copy-is-delivered-in-its-turn",
-    (
-        "What is delivered from a delay level is its next entry, which may come again until the position has "
-        "moved past it."
-    ),
+    ("A delay level delivers its next entry, and may deliver the same one until the position has moved past it."),
     _in_its_turn,
     "DL-5",
     "DL-6",

@@ -92,7 +92,7 @@ EXPLAINED = Property(
 )
 ONLY_AFTER_CRASH = Property(
     id="duplicates-only-after-a-crash",
-    statement="A message is delivered a second time only if a client died.",
+    statement="A message comes a second time only if a client died.",
     kind=Kind.ALWAYS,
     holds=lambda s: any_of(s.repeated == Cause.NONE, s.repeated == Cause.CRASH),
     rules=("G3",),
