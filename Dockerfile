@@ -1,4 +1,5 @@
 # rocketproof without a clone:  docker run --rm -v "$PWD:/work" rocketproof check trace.jsonl
+# To write into that folder:    docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" rocketproof …
 # With Spark and its Java:      docker build --build-arg EXTRA=spark -t rocketproof:spark .
 FROM python:3.12-slim AS build
 ARG EXTRA=""

@@ -97,14 +97,16 @@ KNOWN_BUGS: Mapping[str, str] = {
 }
 """Id → what goes wrong, in a few words."""
 
-_POP = "pop consumption is not modelled: its retries and locks are the broker's, not the client's"
+_POP = "pop consumption is not modelled: its retries and locks are at the broker, not at the client"
 _TIMER = "the timer wheel is not modelled: only delay levels are, which also carry every retry"
 
 LEFT_OUT: Mapping[str, str] = {
     "D4": _POP,
-    "D10": "a listener without a status is a failing one, which the model has anyway; the check of deployments tells",
+    "D10": (
+        "a listener without a status is a failing one, which the model has anyway; the check of deployments reports it"
+    ),
     "F5": "worker threads are not counted in the model: a listener call starts or does not",
-    "F6": "what several clients of one process share is not modelled: each client stands for itself",
+    "F6": "what several clients of one process share is not modelled: each client stands on its own",
     "F8": _POP,
     "H6": _TIMER,
     "H7": _TIMER,

@@ -18,9 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from . import search
+from .kept_code import kept
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
 
 PART = 1 << 14
@@ -194,7 +194,7 @@ class Team:
         control[search.FRONT] = front
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _expand(
     successors: int,
     properties: int,
@@ -266,7 +266,7 @@ def _expand(
     told[_KEPT] = kept
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _claim(
     thread: int,
     threads: int,
@@ -315,7 +315,7 @@ def _claim(
                     place = search.following(place, region)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _settle(
     properties: int,
     watched: int,

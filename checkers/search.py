@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from .kept_code import kept
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
 from .reduction.partial_order import keep
 from .reduction.symmetry import represent
@@ -33,31 +33,31 @@ MOST_ROWS = 2**32 - 2
 """Maximum number of states in a table: the index stores their numbers in 32 bits, and 0 means none."""
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def filled(slots: int) -> int:
     """Number of states that an index with that many slots may hold."""
     return slots * 7 // 10
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def region_mask(slots: Any) -> Any:
     """Mask of the bits that distinguish a place from others in its region."""
     return np.uint64(len(slots) // REGIONS - 1)
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def is_of(thread: int, threads: int, place: Any, slots: Any) -> Any:
     """Whether a place is in a region of the given thread."""
     return np.intp(place) // (len(slots) // REGIONS) * threads // REGIONS == thread
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def following(place: Any, region: Any) -> Any:
     """The place to check after this one: the last of a region is followed by its first."""
     return (place & ~region) | ((place + np.uint64(1)) & region)
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
     """Whether two packed states are equal."""
     for column in range(width):  # noqa: SIM110 (compiled, and numba has no all())
@@ -66,7 +66,7 @@ def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
     return True
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def hash_of(words: Any, row: int, width: int) -> Any:
     """A 64-bit hash of a packed state."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -77,7 +77,7 @@ def hash_of(words: Any, row: int, width: int) -> Any:
     return value ^ (value >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1) -> None:
     """Enter the first ``count`` states of ``table`` into empty ``slots``; of several threads, each fills its own
     regions.
@@ -93,7 +93,7 @@ def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1)
         slots[np.intp(place)] = row + 1
 
 
-@njit(cache=True)
+@kept()
 def advance(
     successors: int,
     properties: int,
@@ -222,13 +222,13 @@ def advance(
             return DECIDED
 
 
-@njit(cache=True)
+@kept()
 def watch_first(properties: int, watched: int, inverted: int, table: Any, control: Any, found: Any) -> None:
     """Judge the initial state."""
     _watch(call_properties(properties, table.ctypes.data), watched, inverted, 0, control, found)
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def _watch(holds: int, watched: int, inverted: int, row: int, control: Any, found: Any) -> None:
     hits = (holds ^ inverted) & watched
     if hits != 0:

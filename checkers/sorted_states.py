@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from . import search
+from .kept_code import kept
 from .native_calls import call_properties, call_successors
 
 INDEX_BITS = 22
@@ -24,12 +24,12 @@ MADE, DEADLOCK, WRONG_STATE, WRONG_INSTANCE = range(4)
 """Positions in the report of an expansion; the last three are -1 if there is none."""
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def _key(words: Any, row: Any) -> Any:
     return search.hash_of(words, row, words.shape[1]) >> np.uint64(INDEX_BITS)
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
     """-1, 0 or 1, as the words of one state are less than, equal to or more than those of the other."""
     for column in range(words.shape[1]):
@@ -40,7 +40,7 @@ def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def expand(
     successors: int,
     properties: int,
@@ -89,14 +89,14 @@ def expand(
     return end, count
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def keys(words: Any, out: Any) -> None:
     """The keys of states, each with the place of the state in its lower bits: sorted keys order the states."""
     for row in range(len(words)):
         out[row] = (_key(words, row) << np.uint64(INDEX_BITS)) | np.uint64(row)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def unique(words: Any, ordered: Any, out: Any) -> int:
     """Write states in the order of their sorted keys, equal ones once; returns their number."""
     count = first = 0
@@ -125,7 +125,7 @@ def unique(words: Any, ordered: Any, out: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def subtract(words: Any, run: Any) -> int:
     """Remove the states of a sorted run from sorted ones; returns how many are left, at the beginning."""
     count = at = 0
@@ -139,7 +139,7 @@ def subtract(words: Any, run: Any) -> int:
     return count
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
     """The first place of a run, from ``at`` on, that is not before a state: found by doubling steps, then by
     bisection.
@@ -161,13 +161,13 @@ def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
     return low
 
 
-@njit(cache=True, inline="always")
+@kept(inline="always")
 def _is_before(run: Any, at: Any, words: Any, row: Any, key: Any) -> bool:
     its = _key(run, at)
-    return its < key or (its == key and _compared(run, at, words, row) < 0)
+    return bool(its < key or (its == key and _compared(run, at, words, row) < 0))
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def merge(one: Any, other: Any, out: Any) -> int:
     """Merge two sorted runs that are not empty, with states of both only once; returns the number of states."""
     i = j = count = 0
@@ -198,7 +198,7 @@ def merge(one: Any, other: Any, out: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -> None:
     """Record, for each bit of ``wanted``, the first state in which the property is true, or false if inverted."""
     for row in range(len(words)):
@@ -209,7 +209,7 @@ def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -
                     found[bit] = row
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def predecessor(successors: int, table: Any, wanted: Any, out: Any, tags: Any) -> int:
     """The first state of a table that has ``wanted`` among its successors; -1 if none has."""
     width = table.shape[1]

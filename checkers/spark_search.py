@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numba import njit
 from pyarrow import fs
 
 from ..model.kernel.native import NativeMachine, load_machine
@@ -28,6 +27,7 @@ from . import search
 from . import sorted_states as states
 from .exploration import Limits, raise_wrong_write
 from .folder_error import LOCK
+from .kept_code import kept
 from .level_search import CHECKPOINT, MOST_RUNS, Known, LevelSearch
 from .native_calls import NOT_FOUND
 
@@ -97,7 +97,7 @@ def _place(folder: str) -> tuple[Any, str]:
     return files, root.rstrip("/")
 
 
-@njit(cache=True)
+@kept()
 def share_out(words: Any, shares: int, out: Any) -> None:
     """The share of each state, by bits of its hash that are not used for sorting."""
     for row in range(len(words)):

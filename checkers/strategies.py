@@ -34,14 +34,14 @@ class Law:
 ANSWERS = Law("answers", "The strategy answers every question, without an error.")
 OFFERED = Law("offered-queues-only", "An answer names only queues that were given.")
 NO_REPEATS = Law("no-repeats", "An answer names no queue twice.")
-SAME_AGAIN = Law("same-answer-again", "Asked the same again at once, it answers the same.")
-ANY_ORDER = Law("any-asking-order", "It answers the same whoever asked before.")
+SAME_AGAIN = Law("same-answer-again", "Asked the same question again at once, it gives the same answer.")
+ANY_ORDER = Law("any-asking-order", "It gives the same answer whoever asked before.")
 ONE_OWNER = Law("one-owner", "No queue goes to two consumers.")
 NO_GAP = Law("no-gap", "Every queue goes to some consumer.")
 REQUIRED_LAWS = (ANSWERS, OFFERED, NO_REPEATS, SAME_AGAIN, ANY_ORDER, ONE_OWNER, NO_GAP)
 
 BALANCED = Law("balanced", "Shares differ by at most one queue.")
-MOVES_LITTLE = Law("joiner-only-takes", "When a consumer joins, queues move to it only, not between the others.")
+MOVES_LITTLE = Law("joiner-only-takes", "When a consumer joins, queues move only to it, not between the others.")
 REFUSES_NO_ID = Law("refuses-empty-own-id", "An empty own id is refused with an error (RB-20).")
 REFUSES_NO_QUEUES = Law("refuses-no-queues", "An empty list of queues is refused with an error (RB-20).")
 REFUSES_NO_IDS = Law("refuses-no-ids", "An empty list of ids is refused with an error (RB-20).")
@@ -116,7 +116,7 @@ def check_strategy(
     except _TimeUp:
         stopped = f"the time limit of {timeout_seconds:g} s was hit"
     except StrategyGoneError:
-        stopped = "the strategy answers no more"
+        stopped = "the strategy no longer answers"
     if stopped:
         bounds = f"{done} of {len(sizes)} sizes up to {max_queues} queues and {max_consumers} consumers; {stopped}"
     else:
@@ -234,7 +234,7 @@ class _Check:
                 continue
             except _NoAnswer as failure:
                 refused = str(failure)
-                gone = "the strategy answers no more" if isinstance(failure.__cause__, StrategyGoneError) else ""
+                gone = "the strategy no longer answers" if isinstance(failure.__cause__, StrategyGoneError) else ""
             if law is ABSENT_GETS_NOTHING:
                 if refused or answer:
                     text = refused or f"it gets {counted(len(answer), 'queue')}"

@@ -115,7 +115,10 @@ def owner(shares: Shares) -> Theorem:
     """The inverse formula is right, and queues that do not exist go to nobody."""
     return Theorem(
         id=f"{shares.name}-owner",
-        statement="A queue goes to the consumer that the formula for its owner names; one that is not there to nobody.",
+        statement=(
+            "A queue goes to the consumer that the formula for its owner names. A queue that does not exist "
+            "goes to nobody."
+        ),
         given=lambda queue, index, queues, consumers: all_of(
             queues >= 0, consumers >= 1, 0 <= index, index < consumers, 0 <= queue
         ),
@@ -272,7 +275,7 @@ def config_partition(takes: Callable[[BoolLike, BoolLike], BoolLike] = config_ta
 
     return Theorem(
         id="config-partition",
-        statement="A queue has exactly one consumer exactly when it is in the list of exactly one consumer.",
+        statement="A queue has exactly one consumer if and only if it is in the list of exactly one consumer.",
         sizes=("consumers",),
         symbols={"listed": Relation(2), "offered": Relation()},
         given=lambda consumers: consumers >= 0,
@@ -325,8 +328,10 @@ def nearby_partition(sharing: Callable[[IntLike, IntLike, IntLike], IntLike] = n
 
     return Theorem(
         id="nearby-partition",
-        statement="MACHINE_ROOM_NEARBY gives a queue to exactly one consumer exactly when its inner strategy, dividing "
-        "the queues of that room among the consumers there (among all, if there are none), does.",
+        statement=(
+            "MACHINE_ROOM_NEARBY gives a queue to exactly one consumer if and only if its inner strategy does, "
+            "which divides the queues of that room among the consumers there (among all, if there are none)."
+        ),
         sizes=("consumers",),
         symbols={"room_of": Function(), "among_room": Relation(), "among_all": Relation()},
         given=given,

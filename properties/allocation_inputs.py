@@ -73,8 +73,10 @@ def duplicate_id() -> Theorem:
 
     return Theorem(
         id="duplicate-id-exactly",
-        statement="When an id is listed twice, both clients own the share of its first place, nobody owns the share of "
-        "the second, and all other queues have one owner.",
+        statement=(
+            "When an id is listed twice, both clients own the share of its first position, nobody owns the "
+            "share of the second, and every other queue has one owner."
+        ),
         sizes=("consumers",),
         given=lambda owner, first, second, consumers: all_of(
             0 <= first, first < second, second < consumers, 0 <= owner, owner < consumers
@@ -128,8 +130,10 @@ def averagely_and_circle_agree() -> Theorem:
 
     return Theorem(
         id="averagely-and-circle-agree",
-        statement="AVG and AVG_BY_CIRCLE give the same shares exactly when there are no more queues than consumers, or "
-        "only one consumer; else they already differ in the second queue.",
+        statement=(
+            "AVG and AVG_BY_CIRCLE give the same shares only when there are no more queues than consumers, or "
+            "only one consumer. Otherwise they already differ in the second queue."
+        ),
         given=lambda queue, index, queues, consumers: all_of(
             consumers >= 1, 0 <= queue, queue < queues, 0 <= index, index < consumers
         ),
@@ -142,7 +146,7 @@ def share_starts_in_the_list() -> Theorem:
     """RB-21: the place where unsigned arithmetic goes wrong (A14): a start behind the list."""
     return Theorem(
         id="averagely-start-in-the-list",
-        statement="Naive: with AVG the share of no client starts behind the end of the list, also an empty one.",
+        statement="Naive: with AVG, no client's share starts beyond the end of the list, not even an empty one.",
         given=lambda index, queues, consumers: all_of(queues >= 0, consumers >= 1, 0 <= index, index < consumers),
         claim=lambda index, queues, consumers: averagely_start(index, queues, consumers) <= queues,
         tells=lambda index, queues, consumers: (

@@ -82,12 +82,12 @@ PARTITION_LEMMA = Property(
     statement="Once all running consumers have applied the same true view, every queue has exactly one owner.",
     kind=Kind.ALWAYS,
     holds=lambda s: implies(settled(s), all_of(not_(overlap(s)), not_(gap(s)))),
-    assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes the topic"),
+    assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-6", "RB-20", "RB-30", "G1"),
 )
 OWNS_ITS_SHARE = Property(
     id="owns-its-share",
-    statement="Between two passes a consumer owns what the strategy gives it for its last view, no more and no less.",
+    statement="Between two passes, a consumer owns exactly what the strategy gives it for its last view.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: implies(all_of(alive(s, c), idle(s, c)), _owns_its_share(s, c))),
     rules=("RB-5", "RB-30"),
@@ -97,7 +97,7 @@ NO_ORPHAN_ONCE_AGREED = Property(
     statement="Once all running consumers have applied the same true view, no queue is left without an owner.",
     kind=Kind.ALWAYS,
     holds=lambda s: implies(settled(s), not_(gap(s))),
-    assuming=("one strategy with equal parameters", "every member subscribes the topic"),
+    assuming=("one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-30", "G1"),
 )
 WRITTEN_QUEUES_OWNED = Property(
@@ -105,12 +105,12 @@ WRITTEN_QUEUES_OWNED = Property(
     statement="Once all running consumers have applied the same true view, each queue that is written to has an owner.",
     kind=Kind.ALWAYS,
     holds=lambda s: implies(settled(s), not_(_unread(s))),
-    assuming=("as many read queues as write queues", "one strategy", "every member subscribes the topic"),
+    assuming=("as many read queues as write queues", "one strategy", "every member subscribes to the topic"),
     rules=("EN-5", "G1"),
 )
 DISAGREEMENT_ENDS = Property(
     id="disagreement-ends",
-    statement="When the group changes no more, every disagreement about who owns what ends, and stays ended.",
+    statement="Once the group stops changing, every disagreement about who owns what ends, and none begins again.",
     kind=Kind.SETTLES,
     holds=lambda s: any_of(settled(s), s.forall(Consumer, lambda c: not_(alive(s, c)))),
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
@@ -118,7 +118,7 @@ DISAGREEMENT_ENDS = Property(
 )
 OVERLAP_HEALS = Property(
     id="overlap-heals",
-    statement="A queue with two owners has one again some time later.",
+    statement="A queue with two owners eventually has only one again.",
     kind=Kind.EVENTUALLY,
     after=overlap,
     holds=lambda s: not_(overlap(s)),
@@ -130,7 +130,7 @@ ORDERLY_LOCK = Property(
     statement="With the broker's lock (orderly), two consumers never work on one queue at a time.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: _works_on(s, c, q)) <= 1),
-    assuming=("no broker forgets its locks", "no client stands still for as long as a lock lasts"),
+    assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
 SAME_ID_OVERLAPS = Property(
@@ -182,7 +182,7 @@ PAUSED_OWNER = Property(
 )
 LOCKED_OUT = Property(
     id="orderly-gap",
-    statement="A dead owner's lock keeps a queue from the member it was allocated to.",
+    statement="A dead owner's lock keeps a queue away from the member it was allocated to.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _locked_out(s, c, q))),
     rules=("RB-30", "OR-1", "G1"),
@@ -294,7 +294,7 @@ def claims() -> Iterator[Claim]:
         machine=assignment,
         constants=JOIN,
         expected=Verdict.VIOLATED,
-        lesson="Nothing waits for the old owner: a join is enough for two owners.",
+        lesson="Nobody waits for the old owner: a join is enough for a queue to have two owners.",
     )
     yield Claim(
         property=NO_ORPHAN,
@@ -353,7 +353,7 @@ def claims() -> Iterator[Claim]:
         machine=assignment,
         constants={**ORDERLY, "pauses": 1},
         expected=Verdict.VIOLATED,
-        lesson="A client that stood still for longer than a lock lasts goes on as if it still had the lock.",
+        lesson="A client that was suspended for longer than a lock lasts continues as if it still had the lock.",
     )
     for witness, constants in _ROWS:
         yield Claim(property=witness, machine=assignment, constants=constants)
@@ -372,7 +372,7 @@ def claims() -> Iterator[Claim]:
     for constants, lesson in (
         (
             {**JOIN, "periodic": 0, "lost_notices": 1},
-            "Notifications alone do not suffice: one lost notice, and only the 20 s timer repairs it.",
+            "Notifications alone are not enough: if one is lost, only the 20 s timer repairs it.",
         ),
         (
             {**DEATH, "periodic": 0},
@@ -380,11 +380,11 @@ def claims() -> Iterator[Claim]:
         ),
         (
             {**JOIN, "periodic": 0, "crashes": 1},
-            "A notification starts one pass: who was told of a new member learns nothing of its silent death later.",
+            "A notification starts one pass: whoever was told of a new member is not told of its silent death later.",
         ),
         (
             {**CUT, "heals": 0},
-            "A client cut off from one broker makes views flap for as long as the cut lasts.",
+            "While a client is cut off from one broker, the views of the group keep changing.",
         ),
     ):
         yield Claim(

@@ -63,7 +63,9 @@ EACH_SEES_ALL = Property(
 )
 NOTHING_SKIPPED = Property(
     id="broadcast-nothing-skipped",
-    statement="From a client's first start on, its offset passes no message with which its listener was never called.",
+    statement=(
+        "From a client's first start on, its offset never passes a message with which its listener was never called."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(
         s, lambda c, q, m: implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), was_called(s, c, q, m))
@@ -129,7 +131,7 @@ TORN_TWICE_AT_LEAST = Property(
 )
 IN_ORDER = Property(
     id="broadcast-in-order",
-    statement="A client's listener is called with a message only after it has succeeded with all before.",
+    statement="A client's listener is called with a message only after it has succeeded with all earlier ones.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: implies(was_called(s, c, q, m), _all_before(s, c, q, m))),
     assuming=("an orderly listener, whose failures have no limit", *NOTHING_SKIPPED.assuming),
@@ -137,14 +139,16 @@ IN_ORDER = Property(
 )
 NO_SEND_BACK = Property(
     id="broadcast-no-send-back",
-    statement="No message waits to be sent back: a listener that failed has had its only chance.",
+    statement="No message waits to be sent back: a listener that failed does not get the message again.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: not_(_to_be_sent_back(s, c, q, m))),
     rules=("CC-11", "EN-10"),
 )
 STRAY_COPY = Property(
     id="broadcast-stray-copy",
-    statement="A slow message is sent to a retry topic that nobody subscribes, and its offset is passed all the same.",
+    statement=(
+        "A slow message is sent to a retry topic that nobody subscribes to, and the offset passes it all the same."
+    ),
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(
         Consumer,
@@ -156,7 +160,7 @@ STRAY_COPY = Property(
 )
 FIRST_EXPIRES = Property(
     id="broadcast-only-the-first-expires",
-    statement="Only the first message of a window is sent back for taking too long: none below it is in the window.",
+    statement="Only the first message of a window is sent back for taking too long: the window holds none below it.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(
         s,
@@ -169,7 +173,7 @@ FIRST_EXPIRES = Property(
 )
 CORRECTION_ENDS = Property(
     id="broadcast-correction-ends",
-    statement="A client whose offset is outside the log is set right, and not again and again.",
+    statement="A client whose offset is outside the log is corrected, and not over and over.",
     kind=Kind.SETTLES,
     holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_outside(s, c, q)))),
     assuming=("the offset file can be written", "weak fairness of pulls and allocation"),
@@ -177,7 +181,10 @@ CORRECTION_ENDS = Property(
 )
 REACHES_ALL = Property(
     id="broadcast-reaches-all",
-    statement="In the end the listener of every running client was called with every message since its first start.",
+    statement=(
+        "Eventually, the listener of every running client has been called with every message since the client's "
+        "first start."
+    ),
     kind=Kind.SETTLES,
     holds=lambda s: everywhere(
         s, lambda c, q, m: implies(all_of(_up(s, c), _owed(s, c, q, m), m < end(s, q)), was_called(s, c, q, m))
@@ -187,7 +194,7 @@ REACHES_ALL = Property(
 )
 PROGRESS_SAVED = Property(
     id="broadcast-progress-saved",
-    statement="In the end the file of every running client says that it is at the end of the log.",
+    statement="Eventually, the file of every running client says that the client is at the end of the log.",
     kind=Kind.SETTLES,
     holds=lambda s: s.forall(
         Consumer, lambda c: s.forall(Queue, lambda q: implies(_up(s, c), read_entry(s, c, q) == end(s, q)))
@@ -238,23 +245,38 @@ _claim = partial(claim_about, consumption)
 
 def claims() -> Iterator[Claim]:
     """All claims about broadcasting, naive ones first."""
-    yield _claim(HANDLED_BY_EACH, FAILING, "There is no retry in broadcasting: a failed message is logged and passed.")
+    yield _claim(
+        HANDLED_BY_EACH, FAILING, "There is no retry in broadcasting: a failed message is logged and passed over."
+    )
     yield _claim(
         HANDLED_BY_EACH,
         SLOW,
-        "A message slower than the consume timeout is sent to a retry topic nobody reads, and the offset goes on.",
+        (
+            "A message slower than the consume timeout is sent to a retry topic that nobody reads, and the "
+            "offset moves on."
+        ),
     )
     yield _claim(
         HANDLED_BY_EACH,
         ORDERLY_GIVES_UP,
-        "An orderly listener with a maximum of attempts gives a message up to a retry topic nobody subscribes.",
+        (
+            "An orderly listener with a maximum of attempts gives up a message by sending it to a retry topic "
+            "that nobody subscribes to."
+        ),
     )
     yield _claim(IN_ORDER, FAILING, "A concurrent listener gets messages in any order, and goes on after a failure.")
     yield _claim(ONCE, ORDERLY, "An orderly listener gets a message again and again until it succeeds.")
-    yield _claim(ONCE, CRASH, "After a death the file is up to 5 s old, and what came since is repeated.")
-    yield _claim(ONCE, STOP, "A stop saves offsets before running listeners are done: their messages come again.")
-    yield _claim(ONCE, DROP, "A queue that is dropped and taken again begins at its file; running listeners repeat.")
-    yield _claim(EACH_SEES_ALL, NEW, "A client that joins later begins at the end: nothing of the past.")
+    yield _claim(ONCE, CRASH, "After a death, the file is up to 5 s old, and whatever came since is repeated.")
+    yield _claim(ONCE, STOP, "A stop saves offsets before running listeners have finished: their messages come again.")
+    yield _claim(
+        ONCE,
+        DROP,
+        (
+            "A queue that is dropped and taken again begins where the file says; what listeners were working on is "
+            "repeated."
+        ),
+    )
+    yield _claim(EACH_SEES_ALL, NEW, "A client that joins later begins at the end and gets nothing from before.")
     yield _claim(
         NOTHING_SKIPPED,
         NEW_CRASH,
@@ -273,7 +295,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         NOTHING_SKIPPED,
         TORN_TWICE,
-        "5.x overwrites the good copy with the torn file: two deaths while writing, and all is skipped.",
+        "5.x overwrites the good copy with the torn file: after two deaths while writing, everything is skipped.",
     )
     yield _claim(
         STARTS_AGAIN,
@@ -281,14 +303,19 @@ def claims() -> Iterator[Claim]:
         "Two deaths while writing leave nothing to read: the client refuses to start until somebody deletes the file.",
     )
     yield _claim(KEEPS_ITS_PLACE, TORN_TWICE, "In 5.x neither file nor copy is safe from a second death.")
-    yield _claim(NOTHING_SKIPPED, DELETED, "What was deleted before a slow client had it is skipped.")
+    yield _claim(NOTHING_SKIPPED, DELETED, "Messages that were deleted before a slow client got them are skipped.")
     yield _claim(
         CORRECTION_ENDS,
         DELETED_READ_ONLY,
-        "On a read-only disk the corrected offset is never read back: corrected again and again, nothing consumed.",
+        (
+            "On a read-only disk, the corrected offset is never read back: it is corrected over and over, and "
+            "nothing is consumed."
+        ),
     )
     yield _claim(
-        PROGRESS_SAVED, {**QUIET, "disk": "read-only"}, "On a read-only disk progress lasts until the next start."
+        PROGRESS_SAVED,
+        {**QUIET, "disk": "read-only"},
+        "On a read-only disk, progress lasts only until the next start.",
     )
     for constants in (FAULTS, TORN, LOST_FIRST, RENAMED_TWICE, SLOW, NEW_FIRST):
         yield _claim(NOTHING_SKIPPED, constants)

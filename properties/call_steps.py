@@ -34,8 +34,10 @@ def _runs_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RUNS_ON = _always(
     "call-outlives-its-window",
-    "A call that runs when its window is dropped runs on, and what has failed by then is sent back all the same; "
-    "nothing else outlives a window.",
+    (
+        "A call that is running when its window is dropped continues, and what has failed by then is still sent "
+        "back; nothing else outlives a window."
+    ),
     _runs_on,
     "CC-9",
     "CC-12",
@@ -75,7 +77,10 @@ def _late_result(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
 
 DONE_FOR_NOTHING = _can(
     "late-success-is-told-to-nobody",
-    "A listener may succeed with a message after its window was dropped: the work is done, and it comes again.",
+    (
+        "A listener may succeed with a message after its window was dropped: the work is done, and the message "
+        "comes again."
+    ),
     lambda s, c, q: _late_result(s, c, q, True),
     "CC-9",
 )
@@ -96,7 +101,7 @@ def _failed_in_a_dropped_window(s: State) -> BoolLike:
 
 LATE_SENT_BACK = Property(
     id="late-failure-is-sent-back",
-    statement="What failed before its window was dropped is sent back some time, unless its process ends.",
+    statement="A message that failed before its window was dropped is eventually sent back, unless the process ends.",
     kind=Kind.EVENTUALLY,
     after=_failed_in_a_dropped_window,
     holds=lambda s: not_(_failed_in_a_dropped_window(s)),
@@ -114,8 +119,7 @@ def _by_a_call(s: State, q: IntLike, m: IntLike) -> BoolLike:
 
 HANDLED_BY_A_CALL = always(Queue, Message)(
     "message-is-handled-by-a-call",
-    "A message gets handled by a listener that was called with it, be it for a window that is gone, and by nothing "
-    "else.",
+    "A message is handled only by a listener that was called with it, even if the call's window is gone by then.",
     _by_a_call,
     "CC-6",
     "CC-9",
@@ -134,8 +138,11 @@ def _held_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 HELD_IN_TURN = _always(
     "worker-that-stands-still-has-removed-its-messages",
-    "A worker that stands still before it updates the offset has taken its messages out of the window; when it goes on "
-    "it raises the offset to what the mark was then, and never lowers it.",
+    (
+        "A worker that is suspended before it updates the offset has already removed its messages from the window. "
+        "When it continues, it raises the offset to what the lowest unfinished offset was then, and never lowers "
+        "it."
+    ),
     _held_in_turn,
     "CC-13",
     "OF-1",

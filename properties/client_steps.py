@@ -37,8 +37,10 @@ def _stopped(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 STOPPED = _always(
     "stopping-client-begins-nothing",
-    "A client that shuts down takes, drops and pulls nothing any more, persists its offsets and ends; what is gone has "
-    "nothing.",
+    (
+        "A client that shuts down no longer takes, drops or pulls anything, persists its offsets and ends; a client "
+        "that has ended has nothing."
+    ),
     _stopped,
     "ST-8",
     "ST-9",
@@ -63,7 +65,7 @@ def _stands_still(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 STANDS_STILL = _always(
     "process-that-stands-still-does-nothing",
-    "In a process that stands still nothing is pulled, handled or committed, until it goes on or dies.",
+    "In a suspended process nothing is pulled, handled or committed until it continues or dies.",
     _stands_still,
     "OR-11",
 )
@@ -90,8 +92,10 @@ def _announces(s: State, c: IntLike) -> BoolLike:
 
 ANNOUNCES = always(Consumer)(
     "subscription-is-announced-when-it-is-new",
-    "A client whose queues change, or which starts, has the newest subscription of its group; the broker takes it over "
-    "with the heartbeat that announces it, and from no other.",
+    (
+        "A client that starts, or whose queues change, has the newest subscription of its group. The broker takes "
+        "it from the heartbeat that announces it, and from no other."
+    ),
     _announces,
     "ST-5",
     "RB-37",
@@ -106,7 +110,7 @@ def _settled(s: State, c: IntLike) -> BoolLike:
 
 SETTLED = always(Consumer)(
     "newest-subscription-settles-the-others",
-    "Once the newest subscription is announced no older one can replace it: nobody else has one to announce.",
+    "Once the newest subscription is announced, no older one can replace it: nobody else has one to announce.",
     _settled,
     "ST-5",
     "RB-37",
@@ -142,8 +146,10 @@ def _no_call(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 DIES_WITH_ITS_PROCESS = _always(
     "all-that-was-in-memory-dies",
-    "Of a process that is gone nothing is left that was only in its memory: no window, call, request, correction, "
-    "reset, and nothing that it had learnt.",
+    (
+        "Nothing remains of what was only in the memory of a process that has ended: no window, call, request, "
+        "correction or reset, and nothing that it had learnt."
+    ),
     _nothing_left,
     "ST-8",
     "EN-7",

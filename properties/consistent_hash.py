@@ -110,8 +110,10 @@ def ring_joiner_only_takes(precedes: Precedes = ring_precedes) -> Theorem:
 
     return Theorem(
         id="consistent-hash-joiner-only-takes",
-        statement="A member that joins only takes queues, and one that leaves only gives up its own: none moves "
-        "between the others, even where hashes are equal.",
+        statement=(
+            "A member that joins only takes queues, and a member that leaves only gives up its own: no queue "
+            "moves between the others, even where hashes are equal."
+        ),
         sizes=("consumers", "places"),
         symbols={"member": Relation(), "node": Relation(2)},
         given=given,

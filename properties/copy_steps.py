@@ -33,8 +33,10 @@ def _after_a_failure(s: State, k: IntLike) -> BoolLike:
 
 AFTER_A_FAILURE = _of_copies(
     "copy-is-of-what-has-failed",
-    "A copy is made of a message with which a listener has failed, when that leaves its window, and says from which "
-    "message of the topic it stems.",
+    (
+        "A copy is made of a message with which a listener has failed, when the message leaves its window. The copy "
+        "names the message of the topic that it stems from."
+    ),
     _after_a_failure,
     "SB-1",
     "CC-12",
@@ -110,7 +112,7 @@ def _arrives(s: State) -> BoolLike:
 
 ARRIVES = always()(
     "retry-queue-grows-by-what-is-delivered",
-    "Each copy that is delivered comes to the end of the retry queue, and nothing else does; dead letters do not.",
+    "Each copy that is delivered is appended to the retry queue, and nothing else is; dead letters are not.",
     _arrives,
     "DL-6",
     "DQ-1",
@@ -130,7 +132,7 @@ def _in_its_turn(s: State, k: IntLike) -> BoolLike:
 
 IN_ITS_TURN = _of_copies(
     "copy-is-delivered-in-its-turn",
-    "What is delivered from a delay level is its next entry; it may come again until the position has moved behind it.",
+    ("A delay level delivers its next entry, and may deliver the same one until the position has moved past it."),
     _in_its_turn,
     "DL-5",
     "DL-6",
@@ -151,8 +153,10 @@ def _goes_on(s: State, level: IntLike) -> BoolLike:
 
 GOES_ON = _of_levels(
     "delivery-goes-on-entry-by-entry",
-    "The position of a delay level moves by one entry, or begins again where the file says: the broker's own, or the "
-    "copy that a replica had.",
+    (
+        "The position of a delay level moves by one entry, or starts again where the file says: the broker's own "
+        "file, or the copy that a replica had."
+    ),
     _goes_on,
     "DL-4",
     "DL-5",
@@ -185,7 +189,10 @@ COPIED = _of_levels(
 )
 BEGINS_THERE = sometimes(Level)(
     "replica-begins-where-its-copy-says",
-    "A replica that becomes master goes on where its copy of the file says, behind what was delivered before.",
+    (
+        "A replica that becomes master continues where its copy of the file says, which is behind what was "
+        "already delivered."
+    ),
     lambda s, level: all_of(s.promotions_left == 0, s.replicated[level] > 0),
     "DL-7",
 )
@@ -197,7 +204,7 @@ def _positions_saved(s: State) -> BoolLike:
 
 FILE_CATCHES_UP = Property(
     id="file-catches-up-with-delivery",
-    statement="In the end the file of a broker says how far its delivery of delayed messages has come.",
+    statement="Eventually, the file of a broker says how far its delivery of delayed messages has come.",
     kind=Kind.SETTLES,
     holds=_positions_saved,
     rules=("DL-4",),

@@ -34,7 +34,10 @@ OFFSET_SAFE = Property(
     statement="The committed offset never passes a message that was neither acknowledged nor sent back.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: implies(all_of(m < s.committed[q], m < end(s, q)), s.handled[q, m])),
-    assuming=("the group has offsets stored", "the log is neither shortened nor deleted from below the offset"),
+    assuming=(
+        "the group has offsets stored",
+        "the log is not truncated, and nothing is deleted that the offset has not passed",
+    ),
     rules=("G2", "CC-13", "PQ-2", "OF-20"),
 )
 AT_LEAST_ONCE = Property(
@@ -142,7 +145,10 @@ WAITS_AT_BROKER = Property(
 )
 LOST_COMMIT_REPEATS = Property(
     id="lost-commit-repeats",
-    statement="What the old owner of a queue has handled is with a listener once more: its last commit was lost.",
+    statement=(
+        "A listener is called again with what the old owner of a queue has handled: the old owner's last commit "
+        "was lost."
+    ),
     kind=Kind.SOMETIMES,
     holds=lambda s: every_message(s, lambda q, m: all_of(s.handled[q, m], _listeners(s, q, m) > 0)),
     assuming=("one owner at a time", "nobody dies"),
@@ -151,13 +157,15 @@ LOST_COMMIT_REPEATS = Property(
 LATE_COMMIT_REPEATS = replace(
     LOST_COMMIT_REPEATS,
     id="late-commit-repeats",
-    statement="What the old owner of a queue has handled is with a listener once more: its last commit is still on its "
-    "way.",
+    statement=(
+        "A listener is called again with what the old owner of a queue has handled: the old owner's last commit "
+        "is still on its way."
+    ),
     rules=("OF-8", "RB-32", "G3"),
 )
 PROGRESS = Property(
     id="every-message-is-handled",
-    statement="Every message is handled some time, if a client lives.",
+    statement="Every message is eventually handled, if a client lives.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
     holds=lambda s: any_of(
@@ -175,7 +183,7 @@ def _outlived(s: State) -> BoolLike:
 
 ENDS_AT_LAST = Property(
     id="listener-outlives-its-window-not-for-ever",
-    statement="A listener whose window was dropped returns some time, and its result is dealt with.",
+    statement="A listener whose window was dropped eventually returns, and its result is dealt with.",
     kind=Kind.EVENTUALLY,
     after=_outlived,
     holds=lambda s: not_(_outlived(s)),
@@ -215,7 +223,7 @@ _WITNESSES: tuple[tuple[Property, Constants], ...] = (
     (_caused(Cause.REBALANCE, "A queue was dropped while a listener had the message.", "CC-9", "RB-32"), MOVES),
     (_caused(Cause.OVERLAP, "Two clients owned the queue at once.", "RB-30"), QUIET),
     (_caused(Cause.CRASH, "A client died before it committed.", "OF-6"), {**QUIET, "crashes": 1}),
-    (_caused(Cause.SHUTDOWN, "A client shut down; what finished late was not committed.", "ST-9"), STOPS),
+    (_caused(Cause.SHUTDOWN, "A client shut down, and what finished late was not committed.", "ST-9"), STOPS),
     (
         _caused(Cause.FAILED_SEND_BACK, "Sending back failed, so the message is tried again at once.", "SB-5"),
         {**QUIET, "failures": 1, "refusals": 1},
@@ -254,7 +262,9 @@ def claims() -> Iterator[Claim]:
         "A rebalance is enough: the listener's work is done, the next owner does it again.",
     )
     yield _claim(
-        ONE_LISTENER, {**MOVES, "orphans": 1}, "Nothing waits for a listener that runs when its queue is dropped."
+        ONE_LISTENER,
+        {**MOVES, "orphans": 1},
+        "Nobody waits for a listener that is still running when its queue is dropped.",
     )
     yield _claim(
         MARK,
@@ -270,7 +280,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         ONE_BACK,
         {**QUIET, "batch": 2, "pull_batch": 2, "failures": 1},
-        "A failure makes the ackIndex -1: the whole batch goes back, whatever the listener was done with.",
+        "A failure sets ackIndex to -1: the whole batch is sent back, whatever the listener had finished.",
     )
     for constants in (FAULTS, STOPS, BATCHES, PULLS, {**QUIET, "messages": 1, "moves": 1, "held_updates": 1}):
         yield _claim(HANDLED_WAS_HAD, constants)

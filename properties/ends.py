@@ -26,7 +26,7 @@ def _held_up(s: State) -> BoolLike:
 
 UPDATED_AT_LAST = Property(
     id="late-update-comes-at-last",
-    statement="A worker that stands still before it updates an offset goes on some time, unless its process ends.",
+    statement="A worker that is suspended before it updates an offset eventually continues, unless its process ends.",
     kind=Kind.EVENTUALLY,
     after=_held_up,
     holds=lambda s: not_(_held_up(s)),
@@ -34,8 +34,10 @@ UPDATED_AT_LAST = Property(
 )
 TAKEN = Property(
     id="every-queue-is-taken",
-    statement="A client that is alone has every queue some time, whatever the broker answers to its question for the "
-    "offset.",
+    statement=(
+        "A client that is alone eventually has every queue, whatever the broker answers when it is asked for "
+        "the offset."
+    ),
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
     holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: s.owns[c, q])),
@@ -49,7 +51,7 @@ def _locked_by_the_dead(s: State) -> BoolLike:
 
 LOCK_EXPIRES = Property(
     id="abandoned-lock-is-free-again",
-    statement="A lock that its client can give back no more is free again some time.",
+    statement="A lock that its client can no longer give back eventually becomes free again.",
     kind=Kind.EVENTUALLY,
     after=_locked_by_the_dead,
     holds=lambda s: not_(_locked_by_the_dead(s)),
@@ -63,7 +65,7 @@ def _ordered_meanwhile(s: State) -> BoolLike:
 
 RESET_AFTERWARDS = Property(
     id="reset-ordered-meanwhile-follows",
-    statement="A reset that is ordered while a client carries one out is carried out after it.",
+    statement="A reset that is ordered while a client carries out another one is carried out afterwards.",
     kind=Kind.EVENTUALLY,
     after=_ordered_meanwhile,
     holds=lambda s: s.exists(Consumer, lambda c: all_of(s.reset_due[c], not_(s.resetting[c]))),

@@ -170,7 +170,7 @@ _NEARBY = MachineRoomNearby(Averagely(), MachineRooms(of_queue=_room, of_client=
 EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
     _claim(
         "averagely-cuts-the-list",
-        "AVG gives each client neighbouring queues, one more to the first ones where they do not divide evenly.",
+        "AVG gives each client neighbouring queues; if they do not divide evenly, the first clients get one more.",
         all_alike(Averagely()),
         _neighbours,
         "RB-21",
@@ -184,7 +184,10 @@ EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     _claim(
         "machine-room-takes-its-room",
-        "MACHINE_ROOM divides the queues of brokers named room@broker in its rooms, and leaves all others alone.",
+        (
+            "MACHINE_ROOM divides the queues of brokers that are named room@broker, for its rooms, and leaves "
+            "all others alone."
+        ),
         all_alike(ByMachineRoom(frozenset(_ROOMS[:1])), named_in_many_ways),
         _in_first_room,
         "RB-24",

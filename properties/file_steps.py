@@ -23,8 +23,10 @@ def _in_the_file(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 IN_THE_FILE = always(Consumer, Queue)(
     "file-has-what-was-remembered",
-    "A broadcasting client writes the offsets that it remembers into its file, and none after its last ones; the file "
-    "is left behind only while no process uses it.",
+    (
+        "A broadcasting client writes the offsets that it remembers into its file, and none after those of its "
+        "shutdown; the file is left behind only while no process uses it."
+    ),
     _in_the_file,
     "OF-10",
     "EN-7",
@@ -32,7 +34,7 @@ IN_THE_FILE = always(Consumer, Queue)(
 )
 LEFT_BEHIND = sometimes(Consumer)(
     "file-may-be-left-behind",
-    "A client may start without the file of the one before it, though that had written one.",
+    "A client may start without the file of its predecessor, although the predecessor had written one.",
     lambda s, c: all_of(
         s.was_life[c] == Life.GONE, s.life[c] == Life.UP, s.forall(Queue, lambda q: s.file[c, q] == NO_OFFSET)
     ),
@@ -66,8 +68,10 @@ def _torn_in_a_death(s: State, c: IntLike) -> BoolLike:
 
 TORN_IN_A_DEATH = always(Consumer)(
     "file-is-torn-in-a-death-only",
-    "Only a death in a write leaves an empty or torn file; the copy is always of the file as it was before the write, "
-    "unless it was torn itself, and then the file is as it was.",
+    (
+        "Only a death during a write leaves an empty or torn file. The copy always has what the file had before the "
+        "write, unless the copy itself was torn; then the file is unchanged."
+    ),
     _torn_in_a_death,
     "OF-10",
 )

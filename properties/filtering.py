@@ -71,7 +71,7 @@ ONLY_ASKED = Property(
 )
 END_COMMITTED = Property(
     id="filtered-offset-committed",
-    statement="In the end the stored offset is at the end of the queue, past all that was filtered out.",
+    statement="Eventually, the stored offset is at the end of the queue, past everything that was filtered out.",
     kind=Kind.SETTLES,
     holds=lambda s: any_of(s.forall(Queue, lambda q: _at_the_end(s, q)), _nobody_runs(s)),
     assuming=("listeners return", "weak fairness of pulls, heartbeats, listeners and commits"),
@@ -79,7 +79,7 @@ END_COMMITTED = Property(
 )
 REFUSAL_ENDS = Property(
     id="refused-pulls-end",
-    statement="A client whose pulls are refused for its subscription is served again some time later.",
+    statement="A client whose pulls are refused because of its subscription is eventually served again.",
     kind=Kind.EVENTUALLY,
     after=_refused,
     holds=lambda s: not_(_refused(s)),
@@ -107,7 +107,10 @@ def _pulled_only(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 LET_GO_WANTED = Property(
     id="wanted-let-go-is-handled",
-    statement="What a client asks for and its window has passed and holds no more, or never held, is handled.",
+    statement=(
+        "A message that a client asks for, and that its window has passed and no longer holds, or never held, "
+        "is handled."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: _every(s, lambda c, q, m: implies(_let_go(s, c, q, m), s.handled[q, m])),
     assuming=(_EQUAL_TAGS,),
@@ -115,7 +118,7 @@ LET_GO_WANTED = Property(
 )
 MEMORY_WANTED = Property(
     id="wanted-below-memory-is-handled",
-    statement="Below an in-memory offset all that the client asks for is handled.",
+    statement="Every message below an in-memory offset that the client asks for is handled.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every(s, lambda c, q, m: implies(m < s.memory[c, q], s.handled[q, m])),
     assuming=(_EQUAL_TAGS,),
@@ -123,7 +126,7 @@ MEMORY_WANTED = Property(
 )
 COMMITTED_WANTED = Property(
     id="wanted-below-committed-is-handled",
-    statement="Below the committed offset all that any client asks for, running or not, is handled.",
+    statement="Every message below the committed offset that any client asks for, running or not, is handled.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every(s, lambda c, q, m: implies(m < s.committed[q], s.handled[q, m])),
     assuming=(_EQUAL_TAGS,),
@@ -141,14 +144,14 @@ LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED
 
 GONE_UNANNOUNCED = Property(
     id="gone-client-announces-nothing",
-    statement="What a client that is gone subscribed to is announced by nobody, until one starts again.",
+    statement="Nobody announces the subscription of a client that has ended until a client starts again.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.GONE, s.unannounced[c])),
     rules=("ST-4", "ST-5"),
 )
 HASH_ONLY = Property(
     id="colliding-tag-is-pulled",
-    statement="The broker also hands out a message whose tag only has the hash of one that is asked for.",
+    statement="The broker also hands out a message whose tag merely has the same hash as one that is asked for.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: _pulled_only(s, c, q))),
     rules=("FI-1", "FI-3"),
@@ -190,7 +193,10 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         OFFSET_SAFE,
         EQUAL,
-        "What the filter leaves out is passed over: only of the messages a group asks for is the offset a promise.",
+        (
+            "What the filter leaves out is passed over: the offset promises something only about the messages "
+            "that the group asks for."
+        ),
     )
     yield _claim(
         PAST_WANTED,
@@ -198,9 +204,9 @@ def claims() -> Iterator[Claim]:
         "Members of one group that subscribe different tags lose each other's messages for good.",
     )
     yield _claim(PAST_WANTED, OVERLAPPING, "One member that asks for less is enough to lose messages of the others.")
-    yield _claim(PAST_WANTED, UPGRADE, "A new expression is not retroactive: what was passed over stays so.")
+    yield _claim(PAST_WANTED, UPGRADE, "A new expression is not retroactive: what was passed over stays passed over.")
     yield _claim(NOTHING_MISSED, DIFFERENT, "The broker filters everybody's pulls with the newest expression it knows.")
-    yield _claim(NOTHING_MISSED, ROLLING, "A rolling change of tags has members with different tags for a while.")
+    yield _claim(NOTHING_MISSED, ROLLING, "During a rolling change of tags, members have different tags for a while.")
     for constants in (EQUAL, COLLIDING, FINE, ORDERLY):
         yield _claim(PAST_WANTED, constants)
     for constants in (EQUAL, COLLIDING, FINE, UPGRADE, BROADCAST):

@@ -42,7 +42,7 @@ def _where(limit: str, holds: Callable[[State], BoolLike]) -> Callable[[State], 
 
 SIZE_KEPT = Property(
     id="size-threshold-kept",
-    statement="When a client pulls from a queue it has at most pullThresholdSizeForQueue whole MiB of it.",
+    statement="When a client pulls from a queue, it has at most pullThresholdSizeForQueue whole MiB of it.",
     kind=Kind.ALWAYS,
     holds=_where(
         "size_threshold",
@@ -52,7 +52,7 @@ SIZE_KEPT = Property(
 )
 SIZE_REACHED = Property(
     id="size-threshold-reached",
-    statement="A pull is put off above pullThresholdSizeForQueue, and a part of a MiB is not above it.",
+    statement="A pull is put off only above pullThresholdSizeForQueue, and a fraction of a MiB is not above it.",
     kind=Kind.SOMETIMES,
     holds=lambda s: not_(
         every_window(s, lambda c, q: _cached(s, c, q) < (s.size_threshold + 1) * s.per_mib - 1 + s.pull_batch)
@@ -61,7 +61,10 @@ SIZE_REACHED = Property(
 )
 LARGE_ALONE = Property(
     id="large-message-waits-alone",
-    statement="While a client has a message larger than its limit it pulls nothing after it but what came along.",
+    statement=(
+        "While a client holds a message larger than its limit, it pulls nothing after it except what came in "
+        "the same pull."
+    ),
     kind=Kind.ALWAYS,
     holds=_where(
         "large",
@@ -79,7 +82,7 @@ def _keeps_to_its_part(s: State, c: IntLike, queues: int) -> BoolLike:
 
 TOPIC_DIVIDED = Property(
     id="topic-threshold-divided",
-    statement="Of a client's queues the one taken last has at most its part of pullThresholdForTopic, and one pull.",
+    statement="The queue that a client took last has at most its part of pullThresholdForTopic, and one pull.",
     kind=Kind.ALWAYS,
     holds=_where("topic_threshold", lambda s: s.forall(Consumer, lambda c: _keeps_to_its_part(s, c, s.queues))),
     assuming=("the client keeps its queues",),
@@ -99,7 +102,7 @@ TOPIC_REACHED = Property(
 )
 TOPIC_KEPT = Property(
     id="topic-threshold-kept",
-    statement="A client has at most pullThresholdForTopic messages of all its queues, and one pull of each.",
+    statement="A client has at most pullThresholdForTopic messages of all its queues together, and one pull of each.",
     kind=Kind.ALWAYS,
     holds=_where(
         "topic_threshold",
@@ -112,7 +115,10 @@ TOPIC_KEPT = Property(
 )
 TOPIC_SIZE_DIVIDED = Property(
     id="topic-size-threshold-divided",
-    statement="Of a client's queues the one taken last pulls with its part of pullThresholdSizeForTopic at most.",
+    statement=(
+        "The queue that a client took last is pulled from only while it has at most its part of "
+        "pullThresholdSizeForTopic."
+    ),
     kind=Kind.ALWAYS,
     holds=_where(
         "topic_size_threshold",
@@ -133,7 +139,7 @@ def topic_limit_kept(*, at_least_one_each: bool) -> Theorem:
     """Whether the parts of a limit together do not exceed it."""
     return Theorem(
         id="topic-limit-shared" if at_least_one_each else "topic-limit-never-exceeded",
-        statement="The parts of a topic's limit that the queues of a client get are together no more than the limit.",
+        statement="The parts of a topic's limit that a client's queues get do not exceed the limit together.",
         sizes=("limit", "queues"),
         given=lambda limit, queues: all_of(limit >= 1, queues >= 1, queues <= limit if at_least_one_each else True),
         claim=lambda limit, queues: queues * divided_limit(limit, queues) <= limit,
@@ -149,7 +155,7 @@ def nothing_given_away() -> Theorem:
     """No queue is without a part, and no part could be larger."""
     return Theorem(
         id="topic-limit-used-up",
-        statement="Each queue may have one message at least, and one more for each queue would exceed the limit.",
+        statement="Each queue may have at least one message, and one more for each queue would exceed the limit.",
         sizes=("limit", "queues"),
         given=lambda limit, queues: all_of(limit >= 1, queues >= 1),
         claim=lambda limit, queues: all_of(
@@ -165,7 +171,7 @@ def size_is_cut_off() -> Theorem:
     """PL-8: integer division."""
     return Theorem(
         id="cached-size-in-whole-mib",
-        statement="Flow control counts whole MiB: less than one more is not seen.",
+        statement="Flow control counts whole MiB: a fraction of a MiB is not seen.",
         sizes=("large", "others", "per_mib"),
         given=lambda large, others, per_mib: all_of(large >= 0, others >= 0, per_mib >= 1),
         claim=lambda large, others, per_mib: all_of(
@@ -208,7 +214,10 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         TOPIC_KEPT,
         TOPIC,
-        "The limit of a topic is divided by the queues a client has now: what it cached when it had fewer stays.",
+        (
+            "The limit of a topic is divided by the number of queues a client has now: what it cached when it "
+            "had fewer stays."
+        ),
     )
     yield _claim(TOPIC_SIZE_DIVIDED, TOPIC_SIZE)
     yield _claim(PROGRESS, {**TOPIC, "topic_threshold": 1, "messages": 2})

@@ -21,38 +21,44 @@ _always = always(Queue)
 
 WAKES = _always(
     "message-wakes-held-request",
-    "A message that comes while a request is held is pulled at once, and not with the next look of the broker.",
+    (
+        "A message that arrives while a request is held is pulled at once, not only when the broker checks its "
+        "requests next."
+    ),
     lambda s, q: any_of(s.late[q] == 0, s.passed[q]),
     "PL-22",
 )
 AT_ONCE = _always(
     "message-never-waits",
-    "A message that the client wants, and has room for, never waits.",
+    "A message that the client wants, and has room for, never has to wait.",
     lambda s, q: s.late[q] == 0,
     "PL-22",
 )
 ONE_ROUND = _always(
     "message-waits-one-round-at-most",
-    "A request is not held for its whole time while there is a message for it: the next look of the broker finds it.",
+    "A request is not held for its whole time while there is a message for it: the broker's next check finds it.",
     lambda s, q: s.late[q] <= 1,
     "PL-22",
 )
 IN_TIME = _always(
     "held-request-is-answered-in-time",
-    "The broker answers a request that it holds before the client gives it up.",
+    "The broker answers a request that it holds before the client gives up on it.",
     lambda s, q: s.sent[q] < s.patience,
     "PL-13",
     "PL-22",
 )
 NO_LONGER = _always(
     "request-is-held-for-its-time",
-    "A request is held for its time, and less than a round longer.",
+    "A request is held for its time, and for less than one round of checks longer.",
     lambda s, q: s.sent[q] <= hold_time(s.constants) + 1,
     "PL-22",
 )
 NOT_EARLY = _always(
     "empty-answer-takes-its-time",
-    "A broker that has nothing answers when the time of the request is up, and not before: idle clients do not spin.",
+    (
+        "A broker that has nothing answers when the time of the request is up, and not before: idle clients do "
+        "not pull in a busy loop."
+    ),
     lambda s, q: implies(s.request[q] == Request.NOTHING, s.held[q] > hold_time(s.constants)),
     "PL-22",
 )
@@ -64,13 +70,13 @@ PULLED_IS_STORED = _always(
 )
 CACHE_IS_BOUNDED = _always(
     "window-exceeds-its-threshold-by-one-pull",
-    "Flow control is asked before a pull, so a window holds one pull more than its threshold, and no more.",
+    "Flow control is checked before a pull, so a window holds at most one pull more than its threshold.",
     lambda s, q: s.window[q] <= s.cache + 1,
     "PL-7",
 )
 NO_OTHER_TAGS = _always(
     "other-tags-stay-at-the-broker",
-    "Messages with a tag that the client does not want are stored like others, and never come to it.",
+    "Messages with a tag that the client does not want are stored like others, and never reach it.",
     lambda s, q: all_of(
         s.window[q] <= s.count(Message, lambda m: all_of(m < s.position[q], wanted(s, q, m))),
         s.forall(Message, lambda m: any_of(wanted(s, q, m), m < s.stored[q])),
@@ -86,7 +92,7 @@ ONE_STEP = Property(
 )
 HANGS_IN_A_STEP = Property(
     id="thread-hangs-in-a-step",
-    statement="The pull thread hangs with the request of a queue in its hand, and not without.",
+    statement="The pull thread hangs only while it works on the request of a queue.",
     kind=Kind.ALWAYS,
     holds=lambda s: implies(s.hung, s.request[0] == Request.STEP),
     rules=("PL-1",),
@@ -115,8 +121,10 @@ def _handed_on(s: State, q: IntLike) -> BoolLike:
 
 HANDED_ON = _always(
     "request-goes-from-hand-to-hand",
-    "The request of a queue goes from the pull thread to the broker and back, or to a timer and back: nothing is sent "
-    "or put off but by that thread, and nothing is held before the broker has looked.",
+    (
+        "The request of a queue goes from the pull thread to the broker and back, or to a timer and back: only that "
+        "thread sends or postpones it, and the broker holds nothing before it has looked."
+    ),
     _handed_on,
     "PL-1",
     "PL-7",
@@ -146,7 +154,7 @@ HANDLED = Property(
 )
 ARRIVES = Property(
     id="stored-message-reaches-the-client",
-    statement="A message that is stored comes to the client, or is passed over for its tag.",
+    statement="A message that is stored reaches the client, or is passed over because of its tag.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Queue, lambda q: behind(s, q)),
     holds=lambda s: s.forall(Queue, lambda q: s.position[q] == s.stored[q]),
@@ -189,10 +197,12 @@ _FALSE: tuple[tuple[Property, Constants, str], ...] = (
     (
         AT_ONCE,
         {},
-        "A message that comes after the broker has looked, and before it holds the request, wakes nobody: it waits "
-        "for the next look, up to 5 s.",
+        (
+            "A message that arrives after the broker has looked, and before it holds the request, wakes nobody: it "
+            "waits for the next check, up to 5 s."
+        ),
     ),
-    (WAKES, SHORT, "With short polling a message wakes nobody: it waits for the next look, up to a second."),
+    (WAKES, SHORT, "With short polling, a message wakes nobody: it waits for the next check, up to a second."),
     (
         ARRIVES,
         {**FULL, "messages": 2},
@@ -201,8 +211,10 @@ _FALSE: tuple[tuple[Property, Constants, str], ...] = (
     (
         OTHERS_GO_ON,
         STUCK_FOR_EVER,
-        "One thread sends the pulls of all queues: a step that hangs for one queue holds up all, as a full window "
-        "does not.",
+        (
+            "One thread sends the pulls of all queues: a step that hangs for one queue holds up all of them, which "
+            "a full window does not."
+        ),
     ),
 )
 

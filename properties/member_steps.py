@@ -47,7 +47,10 @@ def _listed_in_turn(s: State, c: IntLike) -> BoolLike:
 
 LISTED_IN_TURN = _always(
     "members-come-and-go-for-a-reason",
-    "A broker lists a client that runs and reaches it, and forgets one that stops, is silent, or with all the others.",
+    (
+        "A broker lists a client that runs and reaches it. It forgets one that stops or is silent, or forgets "
+        "all of them at once."
+    ),
     _listed_in_turn,
     "EN-1",
     "ST-4",
@@ -82,7 +85,7 @@ def _nothing(s: State, c: IntLike) -> BoolLike:
 
 NOTHING_WHILE_GONE = _always(
     "client-that-does-not-run-has-nothing",
-    "A client that does not run yet, or no more, has no queues, sees no members, and is told nothing.",
+    "A client that does not run yet, or no longer runs, has no queues, sees no members, and is told nothing.",
     _nothing,
     "ST-8",
 )
@@ -99,8 +102,10 @@ def _stopping_keeps(s: State, c: IntLike) -> BoolLike:
 
 STOPPING_KEEPS = _always(
     "stopping-client-rebalances-no-more",
-    "A client that shuts down goes on with no pass, keeps its queues until it is gone, takes no others, and has no "
-    "locks any more.",
+    (
+        "A client that shuts down continues no rebalance pass, keeps its queues until it is gone, takes no others, "
+        "and no longer has locks."
+    ),
     _stopping_keeps,
     "ST-8",
     "ST-9",
@@ -119,7 +124,7 @@ def _seen_from_a_broker(s: State, c: IntLike) -> BoolLike:
 
 SEEN_FROM_A_BROKER = _always(
     "views-are-read-from-a-broker-in-reach",
-    "A client that works takes its view of the group from a broker that it reaches and that knows members.",
+    "A working client takes its view of the group from a broker that it reaches and that knows members.",
     _seen_from_a_broker,
     "RB-4",
     "RB-5",
@@ -141,7 +146,10 @@ def _table_in_turn(s: State, c: IntLike) -> BoolLike:
 
 TABLE_IN_TURN = _always(
     "a-pass-changes-only-what-it-must",
-    "A pass takes queues of the new share, with their locks if it is orderly, and drops only those that left it.",
+    (
+        "A pass takes queues of the new share, with their locks if the client is orderly, and drops only those "
+        "that are no longer in it."
+    ),
     _table_in_turn,
     "RB-30",
 )
@@ -166,7 +174,7 @@ def _goes_with_the_queue(s: State, c: IntLike) -> BoolLike:
 
 LOCK_IN_TURN = _always(
     "lock-goes-with-the-queue",
-    "The lock of a queue comes and goes with the queue itself, or is left behind by a client that ended.",
+    "The lock of a queue is taken and released together with the queue, or is left behind by a client that ended.",
     lambda s, c: all_of(_goes_with_the_queue(s, c), _comes_with_the_queue(s, c)),
     "RB-30",
     "OR-1",
@@ -202,20 +210,23 @@ def _repaired_in_turn(s: State, c: IntLike) -> BoolLike:
 
 REPAIRED_IN_TURN = _always(
     "repaired-queue-was-owned",
-    "A queue that is dropped to be taken again was owned, stays in the table, and is taken only after it has left it.",
+    (
+        "A queue that is dropped in order to be taken again was owned, stays in the table, and is taken only "
+        "after it has left the table."
+    ),
     _repaired_in_turn,
     "PL-23",
 )
 KNOWS_NO_MORE = _always(
     "client-that-is-gone-learns-nothing",
-    "A client that is gone looks at no route any more.",
+    "A client that is gone no longer looks at routes.",
     lambda s, c: implies(s.was_life[c] == Life.GONE, same(s.route[c], s.was_route[c])),
     "ST-3",
     "ST-8",
 )
 LOCK_COMES_WITH_THE_QUEUE = _always(
     "only-owners-get-locks",
-    "Whoever gets the lock of a queue has the queue.",
+    "A client that gets the lock of a queue has the queue.",
     _comes_with_the_queue,
     "RB-30",
     "OR-1",
@@ -250,7 +261,7 @@ def _elsewhere(s: State, c: IntLike) -> BoolLike:
 
 PULLS_ELSEWHERE = _can(
     "cut-from-one-broker-pulls-from-another",
-    "A client that is cut off from one broker goes on pulling from the queues of another.",
+    "A client that is cut off from one broker continues to pull from the queues of another.",
     _elsewhere,
     "PL-3",
 )
@@ -288,8 +299,10 @@ def _told_of_changes(s: State, d: IntLike) -> BoolLike:
 
 TOLD_OF_CHANGES = _always(
     "members-are-told-of-changes",
-    "A client that starts rebalances at once; one that leaves in order makes all others rebalance; nothing else does "
-    "but a change of the group.",
+    (
+        "A client that starts rebalances at once, and one that leaves in order makes all others rebalance. Apart "
+        "from that, only a change of the group does."
+    ),
     _told_of_changes,
     "ST-1",
     "ST-6",
@@ -326,13 +339,13 @@ CLOSED_IS_TOLD = _can(
 )
 ENDS_CUT_OFF = _can(
     "a-stop-does-not-wait-for-a-broker-out-of-reach",
-    "A client that stops while it is cut off from a broker ends, and stays listed there.",
+    "A client that stops while it is cut off from a broker ends, but that broker still lists it.",
     lambda s, c: all_of(s.life[c] == Life.GONE, s.exists(Broker, lambda b: s.members[b].has(c))),
     "ST-8",
 )
 CUT_SHORT = _can(
     "a-stop-may-be-cut-short",
-    "A process ends in the middle of its shutdown, and brokers go on listing it.",
+    "A process may end in the middle of its shutdown, and brokers still list it.",
     lambda s, c: all_of(
         s.was_life[c] == Life.STOPPING,
         s.life[c] == Life.GONE,

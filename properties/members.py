@@ -29,7 +29,7 @@ Constants = dict[str, int | str]
 FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
 STOP_ENDS = Property(
     id="stop-comes-to-its-end",
-    statement="A client that shuts down in order is gone some time.",
+    statement="A client that shuts down in order is eventually gone.",
     kind=Kind.SETTLES,
     holds=lambda s: s.forall(Consumer, lambda c: s.life[c] != Life.STOPPING),
     assuming=("nobody else commits offsets of its queues meanwhile",),
@@ -37,7 +37,7 @@ STOP_ENDS = Property(
 )
 LEFT_FOR_LATER = Property(
     id="queue-out-of-reach-is-left",
-    statement="A queue of a broker that a client cannot ask for the offset is left out of its pass.",
+    statement="If a client cannot ask a broker for the offset of a queue, its pass leaves the queue out.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(
         Consumer,
@@ -48,7 +48,7 @@ LEFT_FOR_LATER = Property(
 
 LISTED = Property(
     id="queues-for-listed-members-only",
-    statement="A client that is not in the member list it goes by has no queue, not even one of the retry topic.",
+    statement="A client that is not in the member list it uses has no queue, not even one of the retry topic.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Consumer, lambda c: any_of(s.view[c].has(c), s.forall(Queue, lambda q: not_(s.owns[c, q])))
@@ -57,7 +57,7 @@ LISTED = Property(
 )
 COMMITTED = Property(
     id="what-is-done-is-committed",
-    statement="Some time the committed offset of every queue is its end, if a client lives on.",
+    statement="The committed offset of every queue eventually reaches its end, if a client lives on.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
     holds=STORED.holds,

@@ -104,12 +104,12 @@ _BACK: tuple[tuple[Property, Constants, str], ...] = (
     (
         went_back(Regression.OVERLAP, "Two owners: the slower one's commit takes the offset back.", "OF-20", "RB-32"),
         OVERLAP,
-        "Two owners for a moment are enough: the broker takes any commit from anybody, the smaller one as well.",
+        "Two owners for a moment are enough: the broker takes any commit from anybody, even a smaller one.",
     ),
     (
         went_back(Regression.LATE_COMMIT, "A commit arrives after a later one.", "OF-5", "OF-8"),
         LATE,
-        "One owner at a time is not enough: the last commit of the old one may arrive after the new one's.",
+        "One owner at a time is not enough: the last commit of the old owner may arrive after the new one's.",
     ),
     (
         went_back(
@@ -120,7 +120,10 @@ _BACK: tuple[tuple[Property, Constants, str], ...] = (
             how="carried-commit",
         ),
         CARRIED,
-        "Even a single client overtakes itself: commits with pulls and periodic ones are served by two pools.",
+        (
+            "Even a single client's commits may overtake each other: those with pulls and the periodic ones are "
+            "served by two thread pools."
+        ),
     ),
     (
         went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23"),
@@ -135,17 +138,17 @@ _BACK: tuple[tuple[Property, Constants, str], ...] = (
     (
         went_back(Regression.CORRECTED, "The log is shorter than the offset, which is corrected.", "PL-19", "PL-23"),
         SHORTENED,
-        "A log that lost its tail takes the offset back to its new end.",
+        "When a log has lost its tail, the offset goes back to the new end.",
     ),
     (
         went_back(Regression.RESET, "The operator has it reset.", "OF-31"),
         CLIENT_RESET,
-        "A reset is there to take the offset back.",
+        "Taking the offset back is what a reset is for.",
     ),
     (
         went_back(Regression.RECREATED, "The topic is deleted, and its offsets with it.", "OF-20"),
         {**RECREATED, "watch_offsets": 1},
-        "A topic that is deleted and created again starts anew, and so does its offset in 5.x.",
+        "A topic that is deleted and created again starts from the beginning, and so does its offset in 5.x.",
     ),
 )
 
@@ -202,18 +205,20 @@ def _loss_claims() -> Iterator[Claim]:
         "4.9.8 takes any error of the broker for 'no offset', and LAST_OFFSET jumps to the end (G2-2).",
     )
     yield _claim(
-        OFFSET_SAFE, RETENTION, "What retention deletes before it was consumed is passed over without a word (G2-3)."
+        OFFSET_SAFE, RETENTION, "What retention deletes before it was consumed is silently passed over (G2-3)."
     )
     yield _claim(
         OFFSET_SAFE,
         {"messages": 2, "consumers": 1, "removals": 1},
-        "A pull that finds index entries of deleted messages goes on behind them (G2-3).",
+        "A pull that finds index entries of deleted messages continues after them (G2-3).",
     )
     yield _claim(
         OFFSET_SAFE,
         {"messages": 2, "consumers": 1, "truncations": 1},
-        "Beyond the end of a shortened log the offset is corrected to its end, past what the client had pulled and not "
-        "finished (G2-4).",
+        (
+            "An offset beyond the end of a shortened log is corrected to that end, past what the client had pulled "
+            "and not finished (G2-4)."
+        ),
     )
     yield _claim(
         OFFSET_SAFE,
@@ -221,7 +226,9 @@ def _loss_claims() -> Iterator[Claim]:
         "A log that lost its tail and has grown again hides new messages below the committed offset (G2-4).",
     )
     yield _claim(
-        OFFSET_SAFE, {**RESET_NEW, "consumers": 1, "reset_to": 1}, "A reset forward skips what lies between (G2-5)."
+        OFFSET_SAFE,
+        {**RESET_NEW, "consumers": 1, "reset_to": 1},
+        "A reset forward skips everything in between (G2-5).",
     )
     yield _claim(
         OFFSET_SAFE,
@@ -252,7 +259,7 @@ def _start_claims() -> Iterator[Claim]:
     yield _claim(
         AT_THE_END,
         {**NEW, "from_where": "LAST_OFFSET", "head_in_memory": 1},
-        "On a young topic the broker answers 0: the group reads everything although LAST_OFFSET was asked for.",
+        "On a young topic, the broker answers 0: the group reads everything although LAST_OFFSET was asked for.",
     )
     yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "LAST_OFFSET", "head_in_memory": 1})
     yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "FIRST_OFFSET"})
@@ -277,7 +284,10 @@ def _start_claims() -> Iterator[Claim]:
     yield _claim(
         OFFSET_SAFE,
         {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps"},
-        "Since 5.1 an empty queue has no answer 0: what is stored before the client asks for the end is skipped.",
+        (
+            "Since 5.1, the broker does not answer 0 for an empty queue: what is stored before the client asks "
+            "for the end is skipped."
+        ),
     )
 
 
@@ -291,11 +301,14 @@ def _reset_claims() -> Iterator[Claim]:
     old: tuple[tuple[Constants, str], ...] = (
         (
             {"consumers": 2},
-            "Clients reset one after the other: who takes the queue in between starts at the old offset.",
+            "Clients reset one after the other: a client that takes the queue in between starts at the old offset.",
         ),
         (
             {"messages": 2, "consumers": 1, "resets": 2},
-            "A window opened while a reset waits is forgotten, not dropped: it goes on beside the next one for ever.",
+            (
+                "A window opened while a reset waits is forgotten, not dropped: it keeps running beside the "
+                "next one for ever."
+            ),
         ),
         ({"consumers": 1, "moves": 1}, "A queue that nobody owns at that moment is not reset."),
         ({"consumers": 1, "late_commits": 1}, "A commit that was under way undoes the reset."),
@@ -308,11 +321,14 @@ def _reset_claims() -> Iterator[Claim]:
     new: tuple[tuple[Constants, str], ...] = (
         (
             {"consumers": 2, "moves": 1},
-            "Only the client that pulls first learns of the reset; a second owner commits on.",
+            "Only the client that pulls first learns of the reset; a second owner goes on committing.",
         ),
         (
             {"consumers": 2, "crashes": 1, "overlaps": 0, "piggyback": 1},
-            "The pull that learns of the reset carries the old offset; if the client dies then, it is lost (G2-10).",
+            (
+                "The pull that learns of the reset carries the old offset; if the client then dies, the reset "
+                "is lost (G2-10)."
+            ),
         ),
         (
             {"consumers": 2, "crashes": 1, "overlaps": 0},
@@ -351,7 +367,10 @@ def _progress_claims() -> Iterator[Claim]:
     yield _claim(
         STORED,
         {"messages": 2, "consumers": 1, "hangs": 1},
-        "One listener call that never returns pins the offset: what is finished above comes again after a restart.",
+        (
+            "One listener call that never returns pins the offset: what is finished above it comes again after "
+            "a restart."
+        ),
     )
     repaired: tuple[Constants, ...] = (
         LATE_UPDATE,

@@ -45,8 +45,10 @@ def _was_sent(s: State, q: IntLike) -> BoolLike:
 
 WAS_SENT = _of_queues(
     "offset-that-arrives-was-sent",
-    "What the broker stores is the offset that a client remembers of a queue in its table, or that was held up, came "
-    "with a pull, belongs to a correction or a reset, or was on its disk.",
+    (
+        "The offset that the broker stores is one that a client remembers for a queue in its table, one that was "
+        "held up, came with a pull or belongs to a correction or a reset, or one from the broker's disk."
+    ),
     _was_sent,
     "OF-5",
     "OF-20",
@@ -65,7 +67,7 @@ def _last_sent(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 LAST_SENT = _always(
     "dropped-queue-leaves-its-offset",
-    "A client that removes a queue from its table sends the offset it remembers, be it late.",
+    "A client that removes a queue from its table sends the offset it remembers, even if late.",
     _last_sent,
     "RB-32",
 )
@@ -88,8 +90,10 @@ def _corrected(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 CORRECTED = _always(
     "corrected-offset-is-sent",
-    "A window whose position the broker refuses is dropped and stays in the table until its corrected offset is sent; "
-    "then nothing is left of it. One is corrected at a time.",
+    (
+        "A window whose position the broker refuses is dropped, and stays in the table until its corrected offset "
+        "is sent; then nothing is left of it. Only one is corrected at a time."
+    ),
     _corrected,
     "PL-23",
 )
@@ -109,8 +113,10 @@ def _corrected_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 CORRECTED_ONCE = _always(
     "corrected-offset-is-set-once",
-    "A client of 4.9.8 sets and sends a corrected offset once, and sends whatever became of it when it removes the "
-    "queue.",
+    (
+        "A client of 4.9.8 sets and sends a corrected offset once, and sends whatever it has become when it removes "
+        "the queue."
+    ),
     _corrected_once,
     "PL-23",
 )
@@ -139,8 +145,10 @@ def _held_up(s: State, q: IntLike) -> BoolLike:
 
 HELD_UP = _of_queues(
     "commit-that-is-held-up-was-sent",
-    "A commit that is held up is one that a client sent of a queue in its table, with news for the broker, and is "
-    "stored as it is.",
+    (
+        "A commit that is held up was sent by a client for a queue in its table, is new to the broker, and is "
+        "stored unchanged."
+    ),
     _held_up,
     "OF-8",
 )
@@ -191,8 +199,10 @@ def _reset_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RESET_IN_TURN = _always(
     "client-resets-all-its-queues",
-    "A client of 4.9.8 that is told to reset drops all its windows; in the end it sends the offset of the reset for "
-    "each, and removes them.",
+    (
+        "A client of 4.9.8 that is told to reset drops all its windows, then sends the offset of the reset for "
+        "each, and removes them."
+    ),
     _reset_in_turn,
     "OF-31",
 )
@@ -240,7 +250,10 @@ def _excused(s: State, q: IntLike) -> BoolLike:
 
 EXCUSED = _of_queues(
     "giving-up-excuses-what-is-left-to-do",
-    "Giving up a queue excuses only what the stored offset leaves to do, or what another client has of the queue.",
+    (
+        "Giving up a queue is a cause only of repeating what lies above the stored offset, or what another "
+        "client has of the queue."
+    ),
     _excused,
     "RB-32",
     "G1",
@@ -257,7 +270,7 @@ READ_AS_NONE = sometimes(Consumer, Queue)(
 )
 LOST_IN_A_CORRECTION = sometimes(Consumer, Queue)(
     "queue-may-be-lost-while-it-is-corrected",
-    "A pass may take a queue from a client that has dropped its window and has yet to correct the offset.",
+    "A pass may take away a queue from a client that has dropped its window but not yet corrected the offset.",
     lambda s, c, q: all_of(s.was_zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c)),
     "PL-23",
     "RB-32",
@@ -272,7 +285,10 @@ def _copied_from_the_master(s: State, q: IntLike) -> BoolLike:
 
 COPIED_FROM_THE_MASTER = _of_queues(
     "slave-copies-a-master-that-is-there",
-    "A slave copies the offsets of its master while that is there; while clients turn to the slave nothing is copied.",
+    (
+        "A slave copies the offsets of its master while the master is there; while clients use the slave, "
+        "nothing is copied."
+    ),
     _copied_from_the_master,
     "OF-23",
 )

@@ -43,14 +43,14 @@ CAUSED = Property(
 )
 OWNED_ONLY = Property(
     id="offset-sent-by-owner-only",
-    statement="A client sends an offset only of a queue in its table, or when it repairs or resets one.",
+    statement="A client sends an offset only for a queue in its table, or when it corrects or resets one.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.sent_unowned),
     rules=("U13", "OF-5", "OF-6"),
 )
 SAFE_FROM_START = Property(
     id="offset-safe-from-first-start",
-    statement="From where the group first started on, the committed offset never passes an unhandled message.",
+    statement="From the group's first starting point on, the committed offset never passes an unhandled message.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(
         s,
@@ -79,7 +79,7 @@ def _where_chosen(s: State, q: IntLike) -> IntLike:
 
 WHERE_CHOSEN = Property(
     id="new-group-starts-where-chosen",
-    statement="A new group starts at 0 if the head is in memory, else where ConsumeFromWhere says.",
+    statement="A new group starts at 0 if the head of the queue is in memory, otherwise where ConsumeFromWhere says.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_queue(
         s, lambda q: any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == _where_chosen(s, q))
@@ -106,7 +106,7 @@ RESET_LASTS = Property(
 )
 RESET_ENDS = Property(
     id="reset-comes-to-its-end",
-    statement="A reset that was ordered comes to its end at every client, if one lives.",
+    statement="A reset that was ordered is completed at every client, if one lives.",
     kind=Kind.EVENTUALLY,
     after=lambda s: not_(reset_over(s)),
     holds=lambda s: any_of(reset_over(s), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
@@ -115,7 +115,7 @@ RESET_ENDS = Property(
 )
 CORRECTED_KEPT = Property(
     id="corrected-offset-is-remembered",
-    statement="Once a client has set a corrected offset it remembers none below it.",
+    statement="Once a client has set a corrected offset, it remembers none below it.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Consumer,
@@ -128,7 +128,7 @@ CORRECTED_KEPT = Property(
 )
 FOREIGN_FORGOTTEN = Property(
     id="foreign-offset-is-forgotten",
-    statement="Some time a client remembers offsets of its own queues only.",
+    statement="Eventually, a client remembers offsets of its own queues only.",
     kind=Kind.SETTLES,
     holds=lambda s: s.forall(
         Consumer, lambda c: every_queue(s, lambda q: any_of(in_table(s, c, q), s.memory[c, q] == NO_OFFSET))
@@ -137,7 +137,9 @@ FOREIGN_FORGOTTEN = Property(
 )
 RESET_PAUSES = Property(
     id="reset-pauses-the-client",
-    statement="While a client waits to set the offsets of a reset it has no message that its listeners could be given.",
+    statement=(
+        "While a client waits to set the offsets of a reset, it has no message that its listeners could be given."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Consumer,
@@ -157,7 +159,7 @@ ONE_PULL = Property(
 )
 EMPTY_AGAIN = Property(
     id="recreated-topic-is-empty",
-    statement="A topic that was deleted and created again has no message at first, whatever it had before.",
+    statement="A topic that was deleted and created again is empty at first, whatever it had before.",
     kind=Kind.SOMETIMES,
     holds=lambda s: all_of(s.recreations_left == 0, every_queue(s, lambda q: end(s, q) == 0)),
     rules=("OF-20",),
@@ -174,7 +176,7 @@ COUNTED = Property(
 )
 STORED = Property(
     id="progress-is-stored",
-    statement="Some time the committed offset of every queue is its end, if a client lives.",
+    statement="The committed offset of every queue eventually reaches its end, if a client lives.",
     kind=Kind.EVENTUALLY,
     holds=lambda s: any_of(
         every_queue(s, lambda q: s.committed[q] == end(s, q)),
@@ -185,7 +187,7 @@ STORED = Property(
 )
 ON_DISK = Property(
     id="progress-reaches-the-disk",
-    statement="Some time the offset of every queue on the broker's disk is its end, if a client lives.",
+    statement="The offset of every queue on the broker's disk eventually reaches its end, if a client lives.",
     kind=Kind.EVENTUALLY,
     holds=lambda s: any_of(
         every_queue(s, lambda q: s.on_disk[q] == end(s, q)),
@@ -196,7 +198,7 @@ ON_DISK = Property(
 )
 COPIED = Property(
     id="slave-has-the-offsets",
-    statement="When nothing changes any more the slave has the offsets of its master.",
+    statement="Once nothing changes any more, the slave has the offsets of its master.",
     kind=Kind.SETTLES,
     holds=lambda s: all_of(not_(s.failed_over), every_queue(s, lambda q: s.other[q] == s.committed[q])),
     assuming=("a master that is away comes back",),
@@ -204,14 +206,16 @@ COPIED = Property(
 )
 OLD_COPY_SERVES = Property(
     id="slave-serves-an-old-copy",
-    statement="While the master is away its slave answers with an offset below what was committed.",
+    statement="While the master is away, its slave answers with an offset below what was committed.",
     kind=Kind.SOMETIMES,
     holds=lambda s: all_of(s.failed_over, s.exists(Queue, lambda q: s.committed[q] < s.other[q])),
     rules=("OF-4", "OF-23"),
 )
 PINNED = Property(
     id="hung-message-pins-the-offset",
-    statement="The committed offset never passes a message whose listener hangs, whatever is finished above it.",
+    statement=(
+        "The committed offset never passes a message whose listener hangs, whatever is finished above that message."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Consumer, lambda c: every_message(s, lambda q, m: implies(s.hung[c, q, m], s.committed[q] <= m))
@@ -221,7 +225,7 @@ PINNED = Property(
 )
 QUIET_ONCE = Property(
     id="quiet-group-has-no-duplicates",
-    statement="Where nothing happens, no message has a reason to come again.",
+    statement="Without faults and changes, no message has a reason to come again.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: s.cause[q, m] == Cause.NONE),
     rules=("G3", "PQ-11"),

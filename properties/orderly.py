@@ -46,7 +46,7 @@ IN_ORDER = Property(
 )
 STAIRCASE = Property(
     id="delivered-in-steps",
-    statement="No listener gets a message before all earlier ones are handled, or come in the same batch.",
+    statement="No listener gets a message before all earlier ones are handled or are in the same batch.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: every_message(s, lambda q, m: _staircase(s, c, q, m))),
     assuming=IN_ORDER.assuming,
@@ -59,16 +59,16 @@ ONE_ORDERLY_LISTENER = Property(
     holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: calls(s, c, q)) <= 1),
     assuming=(
         "listener calls end before the broker gives a lock away",
-        "no forced unlock, no pause, no lost lock table, no graceful stop while a listener runs",
+        "no forced unlock, no suspended client, no lost lock table, no graceful stop while a listener runs",
     ),
     rules=("OR-11", "RB-33", "G1", "G4"),
 )
 ONLY_FAILING = Property(
     id="orderly-only-failing-given-up",
-    statement="An orderly message with which no call fails is not sent to the retry topic.",
+    statement="An orderly message that never fails is not sent to the retry topic.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Queue, lambda q: s.forall(Message, lambda m: implies(m > 0, s.published[q, m] == 0))),
-    assuming=("no other message than the first of a queue fails",),
+    assuming=("only the first message of a queue fails",),
     rules=("OR-6", "OR-8"),
 )
 NOT_TOO_EARLY = Property(
@@ -102,7 +102,7 @@ def _kept(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 GIVEN_UP_IS_FREE = Property(
     id="given-up-queue-is-unlocked",
-    statement="A queue that its client has given up is unlocked some time later, whatever is still in the cache.",
+    statement="A queue that its client has given up is eventually unlocked, whatever is still in the cache.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: _kept(s, c, q))),
     holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_kept(s, c, q)))),
@@ -159,10 +159,10 @@ _TWO_AT_ONCE: tuple[tuple[Constants, str], ...] = (
     ),
     (
         {**_COARSE, "messages": 1, "orphans": 1, "lock_losses": 1},
-        "A broker that restarts gives a lock away that is still in use.",
+        "A broker that restarts gives away a lock that is still in use.",
     ),
-    ({**_COARSE, "messages": 1, "pauses": 1}, "A client that stood still goes on in the middle of its batch."),
-    ({**_COARSE, "messages": 1, "call": 2}, "A call of 60 s outlasts a lock that was not renewed."),
+    ({**_COARSE, "messages": 1, "pauses": 1}, "A client that was suspended continues in the middle of its batch."),
+    ({**_COARSE, "messages": 1, "call": 2}, "A listener call of 60 s outlasts a lock that was not renewed."),
     (
         {**_STILL, "messages": 1, "leaves": 1},
         "A stopping client unlocks its queues while its listeners run.",
@@ -238,7 +238,10 @@ def _naive() -> Iterator[Claim]:
         (
             GIVEN_UP_ONCE,
             {**_STILL, "consumers": 1, "give_up": "attempts", "batch": 2, "failures": 4},
-            "In a batch with different counts, what has reached its limit is sent off again with every failure.",
+            (
+                "In a batch with different counts, a message that has reached its limit is sent to the retry "
+                "topic again with every failure."
+            ),
         ),
         (
             GIVEN_UP_ONCE,

@@ -48,8 +48,10 @@ def _offset_of_a_batch(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 OFFSET_OF_A_BATCH = _always(
     "orderly-offset-moves-with-its-batch",
-    "The offset of an orderly window moves behind the batch that is committed, if the queue is still owned, and behind "
-    "nothing else but what a pull passes over.",
+    (
+        "The offset of an orderly window moves past the batch that is committed, if the queue is still owned, and "
+        "otherwise only past what a pull passes over."
+    ),
     _offset_of_a_batch,
     "OR-7",
     "PQ-5",
@@ -68,20 +70,23 @@ def _kept_is_taken(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 KEPT_IS_TAKEN = _always(
     "kept-batch-waits-for-its-commit",
-    "Without autoCommit a batch that succeeded stays taken until a commit, or goes back with a rollback.",
+    "Without autoCommit, a batch that succeeded stays taken until a commit, or is put back by a rollback.",
     _kept_is_taken,
     "OR-7",
     "PQ-6",
 )
 SAYS_COMMIT = _can(
     "listener-may-say-commit",
-    "Without autoCommit a listener may say COMMIT.",
+    "Without autoCommit, a listener may say COMMIT.",
     lambda s, c, q: s.result[c, q] == Result.COMMIT,
     "OR-7",
 )
 ROLLED_BACK = _can(
     "rolled-back-batch-waits-to-be-taken",
-    "Without autoCommit a listener may say ROLLBACK: what was taken since the last commit waits to be taken.",
+    (
+        "Without autoCommit, a listener may say ROLLBACK: what was taken since the last commit is put back, to "
+        "be taken again."
+    ),
     lambda s, c, q: all_of(
         _acted_upon(s, c, q, Result.ROLLBACK),
         s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
@@ -91,7 +96,7 @@ ROLLED_BACK = _can(
 )
 NEVER_SUCCEEDS = _always(
     "poison-message-never-succeeds",
-    "No call succeeds with a message that no attempt can handle.",
+    "No listener call succeeds with a message that no attempt can handle.",
     lambda s, c, q: implies(
         all_of(s.was_stage[c, q, 0] == Stage.RUNNING, s.was_result[c, q] == Result.NONE),
         any_of(s.result[c, q] == Result.NONE, s.result[c, q] == Result.SUSPEND, s.result[c, q] == Result.ROLLBACK),
@@ -114,14 +119,16 @@ def _counted_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 COUNTED_ON = _always(
     "each-failure-is-counted",
-    "An orderly message that is put back alone counts one attempt more, also where it could not be sent off; it is "
-    "counted only where it waits for a listener again.",
+    (
+        "An orderly message that is put back alone counts one more attempt, even if it could not be sent to the "
+        "retry topic. It is counted only when it waits for a listener again."
+    ),
     _counted_on,
     "OR-8",
 )
 BEYOND_THE_LIMIT = _can(
     "failed-publishing-goes-on-counting",
-    "A message that is at its limit and cannot be sent off is consumed again.",
+    "A message that is at its limit and cannot be sent to the retry topic is consumed again.",
     lambda s, c, q: s.exists(Message, lambda m: s.suspended[c, q, m] > s.attempts),
     "OR-8",
 )
@@ -142,15 +149,17 @@ def _age_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 AGE_OF_A_CALL = _always(
     "call-grows-old-from-its-start",
-    "The time of a listener call is that since its start, also where it outlives its window; without one "
-    "there is none.",
+    (
+        "The age of a listener call is the time since its start, even if it outlives its window. Without a call "
+        "there is no age."
+    ),
     _age_of_a_call,
     "OR-6",
     "RB-33",
 )
 ACTED_UPON_AT_ONCE = _always(
     "result-is-acted-upon-at-once",
-    "What an orderly listener returned is acted upon before time passes: no lock grows old in between.",
+    "The result of an orderly listener is acted upon before time passes: no lock ages in between.",
     lambda s, c, q: implies(s.was_lock_age[c, q] < s.lock_age[c, q], s.was_result[c, q] == Result.NONE),
     "OR-5",
     "OR-7",
@@ -169,8 +178,10 @@ def _begins_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 BEGINS_LOCKED = _always(
     "orderly-window-begins-with-a-new-lock",
-    "An orderly client takes a queue with a lock that is new to broker and client; of one that it does not have it "
-    "believes nothing.",
+    (
+        "An orderly client takes a queue with a lock that is new to broker and client, and believes in no lock of a "
+        "queue that it does not have."
+    ),
     _begins_locked,
     "RB-30",
     "OR-9",
@@ -201,14 +212,14 @@ def _pulled_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 PULLED_LOCKED = _always(
     "orderly-queue-is-pulled-under-its-lock",
-    "An orderly client that has learnt that its lock is lost pulls no messages of that queue.",
+    "An orderly client that has learnt that its lock is lost pulls no messages from that queue.",
     _pulled_locked,
     "PL-10",
     "OR-9",
 )
 LOCK_IS_NEW = _always(
     "lock-is-new-to-who-gets-it",
-    "Whoever gets the lock of a queue, be it by a late request, has it for its whole time.",
+    "A client that gets the lock of a queue, even by a late request, has it for its whole time.",
     lambda s, c, q: implies(all_of(s.holder[q] == c + 1, s.was_holder[q] != c + 1), s.holder_age[q] == 0),
     "OR-1",
     "OR-10",
@@ -223,7 +234,10 @@ def _given_up_idle(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 GIVEN_UP_IDLE = _always(
     "queue-is-given-up-without-a-call",
-    "An orderly client removes a queue that it has dropped only when no listener runs for it, unless by force.",
+    (
+        "An orderly client removes a queue that it has dropped only when no listener runs for it, unless it "
+        "does so by force."
+    ),
     _given_up_idle,
     "RB-33",
     "RB-34",
@@ -240,7 +254,7 @@ def _renews_owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RENEWS_OWNED = _always(
     "dropped-queue-is-not-renewed",
-    "The lock of a dropped queue is renewed no more (5.x).",
+    "The lock of a dropped queue is no longer renewed (5.x).",
     _renews_owned,
     "OR-9",
     "RB-33",
@@ -253,7 +267,10 @@ RENEWS_DROPPED = _can(
 )
 LEARNS_OF_A_LOSS = _can(
     "refused-lock-is-believed-no-more",
-    "A client whose lock another has by now learns of it in its next round, and believes in it no more.",
+    (
+        "A client whose lock now belongs to another client learns so in its next round of renewal, and no "
+        "longer believes in it."
+    ),
     lambda s, c, q: all_of(s.was_owns[c, q], s.owns[c, q], s.was_locked[c, q], not_(s.locked[c, q])),
     "OR-5",
     "OR-9",
@@ -288,8 +305,10 @@ def _still(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 ORDERLY_STANDS_STILL = _always(
     "orderly-process-that-stands-still-does-nothing",
-    "In an orderly client that stands still no call begins or ends, no lock is renewed, and nothing is pulled or "
-    "committed; its locks grow old.",
+    (
+        "In a suspended orderly client no call begins or ends, no lock is renewed, and nothing is pulled or "
+        "committed, while its locks age."
+    ),
     _still,
     "OR-9",
     "OR-11",
@@ -304,7 +323,7 @@ def _cached_is_unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 CACHED_IS_UNLOCKED_LATER = _always(
     "cached-messages-put-the-unlock-off",
-    "A client of 4.9.8 that gives a queue up while messages wait in its window keeps the lock for now.",
+    "A client of 4.9.8 that gives up a queue while messages wait in its window keeps the lock for now.",
     _cached_is_unlocked_later,
     "RB-34",
 )
@@ -317,7 +336,7 @@ def _unlocking(s: State) -> BoolLike:
 
 UNLOCKS_AT_LAST = Property(
     id="unlock-that-was-put-off-comes",
-    statement="An unlock that was put off is sent some time, unless the process ends.",
+    statement="An unlock that was put off is eventually sent, unless the process ends.",
     kind=Kind.EVENTUALLY,
     after=_unlocking,
     holds=lambda s: not_(_unlocking(s)),
@@ -353,7 +372,7 @@ def _stopping(s: State, c: IntLike) -> BoolLike:
 
 RETURNS_WHILE_STOPPING = _can(
     "orderly-call-returns-during-a-stop",
-    "A listener call that runs when its client begins to shut down may still return.",
+    "A listener call that is running when its client begins to shut down may still return.",
     lambda s, c, q: all_of(_stopping(s, c), s.was_result[c, q] == Result.NONE, s.result[c, q] != Result.NONE),
     "ST-8",
 )
@@ -373,7 +392,10 @@ def _forced_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 FORCED_LATE = _always(
     "unlock-by-force-waits-its-time",
-    "A queue is taken from a listener that runs only when its last renewal is longer ago than the delay (5.2.0).",
+    (
+        "A queue is taken away from a running listener only if the last renewal of its lock was longer ago than "
+        "the delay (5.2.0)."
+    ),
     _forced_late,
     "RB-33",
 )

@@ -20,7 +20,7 @@ SHORT_BATCHES = "no listener call lasts longer than the broker's window minus th
 SURE_RENEWAL = "every round of renewal succeeds"
 NO_DROP = "no queue is taken from a client while its listener runs"
 NO_FORCE = "a dropped queue is not unlocked by force before its listener returns"
-STEADY = "no client stands still, and no clock is set back"
+STEADY = "no client is suspended, and no clock is set back"
 KEPT_TABLE = "the broker keeps its lock table"
 AWAITED = "a stopping client waits for its listeners"
 AT_ONCE = "an unlock is sent when the queue is given up (not 20 s later, as in 4.9.8)"
@@ -130,7 +130,7 @@ EXCLUSIVE = Property(
 )
 EXCLUSIVE_FOR_ALL_WINDOWS = Property(
     id="one-listener-a-queue-for-all-windows",
-    statement="Two clients never run a listener on one queue, whatever the windows are, if they fit together.",
+    statement="Two clients never run a listener on one queue, for any lock times that fit together.",
     kind=Kind.ALWAYS,
     holds=lambda s: _alone(s, _fit(s)),
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
@@ -138,7 +138,10 @@ EXCLUSIVE_FOR_ALL_WINDOWS = Property(
 )
 AGES_AGREE = Property(
     id="lock-ages-agree",
-    statement="To the broker a lock is older than to its client, or to a batch begun under it, by an answer at most.",
+    statement=(
+        "For the broker, a lock is older than for its client, or for a batch begun under it, by at most the "
+        "time of an answer."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
@@ -154,7 +157,9 @@ FORCE_COMES_LATE = Property(
 )
 EXCLUSIVE_WHILE_RENEWED = Property(
     id="one-listener-a-queue-while-renewed",
-    statement="As long as locks are renewed, a listener call may last any time and still no second one runs.",
+    statement=(
+        "As long as locks are renewed, a listener call may last any length of time without a second one running."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: _alone(s, s.renewal <= s.broker_window),
     assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
@@ -162,14 +167,14 @@ EXCLUSIVE_WHILE_RENEWED = Property(
 )
 ROUNDS_IN_TIME = Property(
     id="rounds-in-time",
-    statement="With certain renewal no more time than the period passes between two rounds of a client.",
+    statement="If every renewal succeeds, no more time than the period passes between two rounds of a client.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: s.round[c] <= s.renewal),
     rules=("OR-9",),
 )
 OWNED_IS_RENEWED = Property(
     id="owned-lock-is-renewed",
-    statement="With certain renewal the lock of an owned queue is never older than the last round.",
+    statement="If every renewal succeeds, the lock of an owned queue is never older than the last round.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q: _owned_is_renewed(s, c, q)),
     assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
@@ -201,7 +206,7 @@ RELEASED_IS_FREE = Property(
 )
 READY = Property(
     id="owner-is-ready",
-    statement="The owner of a queue always believes in its lock, so that it may consume.",
+    statement="The owner of a queue always believes in its lock, so it may consume.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q: _is_ready(s, c, q)),
     assuming=(SURE_RENEWAL, "locks are renewed more often than they go stale", NO_DROP, KEPT_TABLE),
@@ -229,7 +234,7 @@ def _nobody_left(s: State) -> BoolLike:
 
 TAKEOVER = Property(
     id="lock-taken-over",
-    statement="A lock whose holder does not have the queue ends up, some time later, with a client that has.",
+    statement="A lock whose holder does not have the queue eventually ends up with a client that has it.",
     kind=Kind.EVENTUALLY,
     after=_blocked,
     holds=lambda s: any_of(not_(_blocked(s)), _nobody_left(s)),
@@ -238,7 +243,9 @@ TAKEOVER = Property(
 )
 READY_AGAIN = Property(
     id="owner-ready-again",
-    statement="Of a queue that clients have, one believes in its lock some time later, or nobody has it any more.",
+    statement=(
+        "If clients have a queue, one of them eventually believes in its lock, or nobody has the queue any more."
+    ),
     kind=Kind.EVENTUALLY,
     after=lambda s: not_(s.forall(Queue, lambda q: _served(s, q))),
     holds=lambda s: s.forall(Queue, lambda q: _served(s, q)),
@@ -293,12 +300,20 @@ _BREAKERS: tuple[tuple[Constants, str], ...] = (
     ),
     (
         {"renewals": "in-flight", "answer": 1},
-        "30 s is too long for a listener call: the broker's clock has run since it granted the lock, the client's only "
-        "since it heard so.",
+        (
+            "30 s is too long for a listener call: the broker counts from when it granted the lock, the client only "
+            "from when it received the answer."
+        ),
     ),
-    ({"pauses": 1}, "A listener that stood still for a minute goes on as if it still had the lock."),
-    ({"clock_steps": 1}, "A clock set back makes an old lock young, so the client goes on for another 30 s."),
-    ({"lock_losses": 1}, "The lock table is in the broker's memory: after a restart the next one who asks gets it."),
+    ({"pauses": 1}, "A listener that was suspended for a minute continues as if it still had the lock."),
+    (
+        {"clock_steps": 1},
+        "A clock that is set back makes an old lock look new, so the client continues for another 30 s.",
+    ),
+    (
+        {"lock_losses": 1},
+        "The lock table is in the broker's memory: after a restart, the next client that asks gets the lock.",
+    ),
     (
         {"force": 1},
         "Since 5.2.0 a dropped queue is unlocked by force 20 s after its last renewal, while a listener runs.",
@@ -313,13 +328,19 @@ _BREAKERS: tuple[tuple[Constants, str], ...] = (
     ),
     (
         {"renewals": "certain", "batches": "long"},
-        "A dropped queue is renewed no more, so a long listener call outlives its lock however well renewal works.",
+        (
+            "The lock of a dropped queue is no longer renewed, so a long listener call outlives it however well "
+            "renewal works."
+        ),
     ),
 )
 
 
 _FALSE_BELIEFS: tuple[tuple[Constants, str], ...] = (
-    ({"lock_losses": 1}, "After a restart of the broker two clients can both believe in a lock of one queue."),
+    (
+        {"lock_losses": 1},
+        "After a restart of the broker, two clients can both believe that they hold the lock of one queue.",
+    ),
     ({"clock_steps": 1}, "A clock set back makes a client believe in a lock that has expired."),
 )
 
@@ -368,19 +389,22 @@ def claims() -> Iterator[Claim]:
         machine=orderly_lock,
         constants={"renewals": "in-flight"},
         expected=Verdict.VIOLATED,
-        lesson="A renewal that overtakes nobody but the unlock keeps the next owner waiting for 60 s (OR-10).",
+        lesson="A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
     )
     yield Claim(
         property=TAKEOVER,
         machine=orderly_lock,
         constants={"renewals": "in-flight"},
         expected=Verdict.VIOLATED,
-        lesson="A client that gets the lock in every pass, but never a start offset, keeps the queue to itself, idle.",
+        lesson=(
+            "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
+            "and leaves it idle."
+        ),
     )
     yield Claim(
         property=READY,
         machine=orderly_lock,
         constants={"drops": 0},
         expected=Verdict.VIOLATED,
-        lesson="Where renewals may fail, an owner stops to consume 30 s after the last one.",
+        lesson="Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded.",
     )

@@ -47,7 +47,7 @@ def _dead_holds(s: State) -> BoolLike:
 
 REQUEST_ENDS = _sooner_or_later(
     "lock-request-ends",
-    "A lock request is answered some time, or given up.",
+    "A lock request is eventually answered or given up.",
     lambda s, c, q: s.request[c, q] != Request.NONE,
     "OR-1",
     "OR-9",
@@ -71,18 +71,21 @@ DROPPED_IS_REMOVED = _sooner_or_later(
     "RB-33",
 )
 RESUMES = _sooner_or_later(
-    "paused-client-goes-on", "A client that stands still goes on some time.", lambda s, c, q: s.paused[c], "OR-11"
+    "paused-client-goes-on", "A suspended client eventually continues.", lambda s, c, q: s.paused[c], "OR-11"
 )
 FALSE_BELIEF_ENDS = _sooner_or_later(
     "false-belief-ends",
-    "A client that believes in the lock of another one learns better with its next renewal.",
+    "A client that believes in a lock that another client holds learns the truth with its next renewal.",
     lambda s, c, q: all_of(fresh(s, c, q), not_(holds_lock(s, c, q)), s.holder[q] != 0),
     "OR-9",
     "U10",
 )
 DEAD_LOCK_ENDS = Property(
     id="lock-of-the-dead-ends",
-    statement="The lock of a client that died is another's some time, if one runs: refused renewals do not prolong it.",
+    statement=(
+        "The lock of a client that died eventually goes to another client, if one runs: refused renewals do not "
+        "prolong it."
+    ),
     kind=Kind.EVENTUALLY,
     after=lambda s: _dead_holds(s),
     holds=lambda s: any_of(not_(_dead_holds(s)), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
@@ -90,14 +93,14 @@ DEAD_LOCK_ENDS = Property(
 )
 RENEWED_IN_A_BATCH = Property(
     id="lock-renewed-in-a-batch",
-    statement="A lock is renewed while a listener runs: it need not end for that.",
+    statement="A lock is renewed while a listener runs: the call need not end for that.",
     kind=Kind.SOMETIMES,
     holds=lambda s: _some(s, lambda c, q: all_of(s.runs[c, q], s.locked[c, q], s.lock_age[c, q] < s.batch_age[c, q])),
     rules=("OR-9",),
 )
 ALONE_KEEPS = Property(
     id="lone-client-keeps-its-locks",
-    statement="A client that is alone has its lock as long as it has the queue.",
+    statement="A client that is alone has the lock for as long as it has the queue.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q: implies(s.window[c, q] == Window.IN, s.locked[c, q])),
     assuming=(KEPT_TABLE, "no other client"),
@@ -137,14 +140,14 @@ GONE_HAS_NOTHING = Property(
 )
 ENDS_FOR_A_REASON = Property(
     id="clients-end-by-stop-or-crash",
-    statement="Clients end because they stop or die, and then they do: as many as there were stops and crashes.",
+    statement="Clients end exactly when they stop or die: as many have ended as there were stops and crashes.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.count(Consumer, lambda c: s.life[c] != Life.UP) == _ended(s),
     rules=("ST-8",),
 )
 STOP_FREES_LOCKS = Property(
     id="stop-frees-its-locks",
-    statement="From when a client begins to stop in order the broker holds no lock for it.",
+    statement="Once a client begins to stop in order, the broker holds no lock for it.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q: not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))),
     assuming=("no client dies", "its queues were not dropped a moment before"),
@@ -152,7 +155,7 @@ STOP_FREES_LOCKS = Property(
 )
 STOP_ENDS = Property(
     id="stop-ends",
-    statement="A client that begins to stop is gone some time later.",
+    statement="A client that begins to stop is eventually gone.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING),
     holds=lambda s: not_(s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING)),
@@ -202,5 +205,7 @@ def claims() -> Iterator[Claim]:
         machine=orderly_lock,
         constants=HANGING,
         expected=Verdict.VIOLATED,
-        lesson="Without the forced unlock of 5.2.0 a listener that hangs keeps its queue from everybody, for ever.",
+        lesson=(
+            "Without the forced unlock of 5.2.0, a listener that hangs keeps its queue away from everybody for ever."
+        ),
     )

@@ -60,7 +60,7 @@ def _stands_still(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 STANDS_STILL = _step(
     "paused-client-does-nothing",
-    "A client that stands still does nothing until it goes on: what it has, and what it runs, stays as it is.",
+    "A suspended client does nothing until it continues: what it has, and what it runs, stays unchanged.",
     _stands_still,
     "OR-11",
 )
@@ -75,7 +75,7 @@ def _stopping(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 STOPS = _step(
     "stopping-client-locks-nothing",
-    "A client that shuts down takes, renews and drops no queue any more.",
+    "A client that shuts down no longer takes, renews or drops queues.",
     _stopping,
     "ST-8",
 )
@@ -87,7 +87,7 @@ def _gone(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 STAYS_GONE = _step(
-    "gone-client-does-nothing", "A client that is gone takes, renews and gives back no lock.", _gone, "ST-8"
+    "gone-client-does-nothing", "A client that is gone takes, renews and releases no lock.", _gone, "ST-8"
 )
 
 
@@ -105,7 +105,7 @@ def _one_after_the_other(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 IN_TURN = _step(
     "queue-is-dropped-before-it-is-removed",
-    "A queue enters the table of a client, is dropped, is removed: in this order, unless the client ends.",
+    "A queue enters the table of a client, is dropped, and is removed, in this order, unless the client ends.",
     _one_after_the_other,
     "RB-30",
     "RB-33",
@@ -128,7 +128,7 @@ def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 GIVEN_BACK = _step(
     "lock-is-given-back-or-expires",
-    "A client loses its lock only because it gives it back, or because another takes it after it has expired.",
+    "A client loses its lock only by giving it back, or because another client takes it after it has expired.",
     _given_back,
     "OR-1",
     "RB-33",
@@ -143,7 +143,7 @@ def renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RENEWED_BY_HOLDER = _step(
     "lock-is-renewed-by-its-holder",
-    "A lock gets young again only because the client that has it renews it.",
+    "The age of a lock starts again only because the client that has it renews it.",
     renewed_by_holder,
     "OR-9",
 )
@@ -159,7 +159,10 @@ def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 REMOVED_IS_UNLOCKED = _step(
     "removed-queue-is-unlocked",
-    "A client that removes a queue from its table unlocks it, or says that it will, and believes in its lock no more.",
+    (
+        "A client that removes a queue from its table unlocks it, or schedules the unlock, and no longer "
+        "believes in its lock."
+    ),
     _removed_is_unlocked,
     "RB-33",
     "RB-34",
@@ -173,7 +176,7 @@ def _unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 UNLOCKED_LATER = _step(
     "unlock-put-off-for-dropped-queues-only",
-    "An unlock is put off only of a queue that was dropped and is removed with it.",
+    "An unlock is put off only for a queue that was dropped and is being removed.",
     _unlocked_later,
     "RB-34",
 )
@@ -198,7 +201,7 @@ def _begins_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 BEGINS_IN_TURN = _step(
     "listener-begins-under-its-lock",
-    "A listener begins only on a queue in use, whose lock its client believes in.",
+    "A listener call begins only on a queue in use, whose lock its client believes in.",
     _begins_in_turn,
     "OR-4",
     "OR-6",
@@ -223,7 +226,7 @@ def _one_request(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 ONE_REQUEST = _step(
     "one-lock-request-at-a-time",
-    "A client asks for a lock, for another time, only when its last request for it is over.",
+    "A client asks for a lock again only when its last request for it is over.",
     _one_request,
     "OR-1",
 )
@@ -246,7 +249,7 @@ def _one_clock(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 ONE_CLOCK = _step(
     "clocks-go-on-together",
-    "Time passes for brokers and clients alike, one tick after the other.",
+    "Time passes for brokers and clients alike, one tick at a time.",
     _one_clock,
     "OR-1",
     "PQ-10",
@@ -261,7 +264,7 @@ def _of_what_goes_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 AGES_BEGIN_ANEW = _step(
     "ages-are-of-what-goes-on",
-    "What is over has no age: each listener call and each answer is timed from its own beginning.",
+    "Each listener call and each answer is timed from its own beginning; what is over has no age.",
     _of_what_goes_on,
     "OR-5",
     "OR-9",
@@ -276,7 +279,7 @@ def _refused(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 REFUSED = _can(
     "refused-renewal-is-heard-of",
-    "A client that is refused the lock of a queue that it has stops to believe in it, and its request is over.",
+    "A client that is refused the lock of a queue that it has stops believing in it, and its request is over.",
     _refused,
     "OR-9",
 )
@@ -290,7 +293,7 @@ DROPPED_IS_RENEWED = _can(
 )
 OLD_CALL_KEEPS_NOTHING = _can(
     "call-of-an-old-window-keeps-no-new-one",
-    "A call that outlived the forced unlock does not keep the queue, taken anew, from being removed.",
+    "A call that outlived the forced unlock does not keep the queue from being removed after it was taken again.",
     lambda s, c, q: all_of(
         s.was_window[c, q] == Window.DROPPED,
         s.window[c, q] == Window.OUT,
@@ -308,7 +311,7 @@ def _late_round(s: State, c: IntLike) -> BoolLike:
 
 STOPPING_ENDS_ROUNDS = _can(
     "time-passes-while-a-client-stops",
-    "A client that shuts down renews no more, and its listeners run on beyond the next round.",
+    "A client that shuts down no longer renews, and its listeners keep running beyond the next round.",
     lambda s, c, q: all_of(
         _late_round(s, c),
         s.was_life[c] == Life.STOPPING,
@@ -320,7 +323,7 @@ STOPPING_ENDS_ROUNDS = _can(
 )
 DROPPED_IS_NOT_IN_ROUNDS = _can(
     "dropped-queue-grows-old",
-    "The lock of a dropped queue gets older than a round: rounds leave it out.",
+    "The lock of a dropped queue gets older than one round of renewal: rounds leave it out.",
     lambda s, c, q: all_of(
         _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was_holder_age[q]
     ),
@@ -328,7 +331,7 @@ DROPPED_IS_NOT_IN_ROUNDS = _can(
 )
 RENEWAL_IS_ASKED = Property(
     id="renewal-is-asked-for",
-    statement="A client asks to renew the lock of a queue that it has, some time after its last request is over.",
+    statement="A client eventually asks to renew the lock of a queue that it has, after its last request is over.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _could_ask(s, c, q))),
     holds=lambda s: s.forall(Queue, lambda q: s.forall(Consumer, lambda c: not_(_could_ask(s, c, q)))),

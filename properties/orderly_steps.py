@@ -82,7 +82,10 @@ def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 GIVEN_BACK = _always(
     "orderly-lock-is-given-back-or-expires",
-    "An orderly client loses its lock only because it gives it back, or because another takes it after it has expired.",
+    (
+        "An orderly client loses its lock only by giving it back, or because another client takes it after it "
+        "has expired."
+    ),
     _given_back,
     "OR-1",
     "RB-33",
@@ -95,7 +98,10 @@ def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RENEWED_BY_HOLDER = _always(
     "orderly-lock-is-renewed-by-its-holder",
-    "A lock gets young again only because the client that has it renews it; one that nobody has is of no age.",
+    (
+        "The age of a lock starts again only because the client that has it renews it; a lock that nobody has "
+        "is of no age."
+    ),
     _renewed_by_holder,
     "OR-9",
 )
@@ -109,7 +115,7 @@ def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 REMOVED_IS_UNLOCKED = _always(
     "orderly-queue-removed-is-unlocked",
-    "An orderly client that removes a queue unlocks it, or says that it will, and believes in its lock no more.",
+    "An orderly client that removes a queue unlocks it, or schedules the unlock, and no longer believes in its lock.",
     _removed_is_unlocked,
     "RB-33",
     "RB-34",
@@ -142,7 +148,7 @@ def _no_way_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 STAYS_GONE = _always(
     "gone-orderly-client-does-nothing",
-    "An orderly client that is gone has nothing, locks nothing and runs nothing, and does not come back.",
+    "An orderly client that is gone has, locks and runs nothing, and does not come back.",
     _no_way_back,
     "ST-8",
 )
@@ -156,7 +162,7 @@ def _result_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RESULT_OF_A_CALL = _always(
     "a-result-comes-from-a-call",
-    "A result to act upon is that of a listener that was running, and only one at a time.",
+    "A result to act upon comes from a listener that was running, and there is only one at a time.",
     _result_of_a_call,
     "OR-6",
 )
@@ -185,7 +191,7 @@ def _left_running(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 LEFT_RUNNING = _always(
     "what-outlives-a-window-ran-in-it",
-    "A call that outlives its window is one that was running when the window went.",
+    "A call that outlives its window was running when the window was removed.",
     _left_running,
     "RB-33",
 )
@@ -202,7 +208,7 @@ def _returned(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
 
 DONE_IS_DONE = _can(
     "late-success-counts",
-    "What a listener does for a window that is gone is done: it may be the first to handle the message.",
+    "Work that a listener does for a window that is gone counts: it may be the first to handle the message.",
     lambda s, c, q: _returned(s, c, q, True),
     "OR-7",
 )
@@ -225,7 +231,10 @@ def _wanted_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 WANTED_IN_TURN = _always(
     "allocated-again-while-being-given-up",
-    "Only a dropped queue whose listener runs is allocated again without being taken; a client at work ends that.",
+    (
+        "Only a dropped queue whose listener is running is allocated again without being taken; a working "
+        "client ends that."
+    ),
     _wanted_in_turn,
     "RB-35",
 )
@@ -290,7 +299,7 @@ def _outlived(s: State) -> BoolLike:
 
 LATE_RETURN = Property(
     id="call-for-a-gone-window-returns",
-    statement="A listener call that outlives its window returns some time, unless its process ends.",
+    statement="A listener call that outlives its window eventually returns, unless its process ends.",
     kind=Kind.EVENTUALLY,
     after=_outlived,
     holds=lambda s: not_(_outlived(s)),
@@ -300,7 +309,10 @@ LATE_RETURN = Property(
 
 DROPPED_GROWS_OLD = _can(
     "dropped-queue-loses-its-lock",
-    "The lock of a dropped queue gets too old to be believed in, while its listener runs: rounds leave it out.",
+    (
+        "The lock of a dropped queue gets too old to be believed in while its listener runs: rounds of renewal "
+        "leave it out."
+    ),
     lambda s, c, q: all_of(s.dropped[c, q], s.locked[c, q], s.lock_age[c, q] > s.client_window),
     "OR-9",
 )

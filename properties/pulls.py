@@ -24,7 +24,7 @@ def _under_way(s: State) -> BoolLike:
 
 ANSWERED = Property(
     id="pull-request-comes-back",
-    statement="Each pull request is answered some time, with messages or without, and is open no more.",
+    statement="Each pull request is eventually answered, with or without messages, and is then no longer open.",
     kind=Kind.EVENTUALLY,
     after=_under_way,
     holds=lambda s: not_(_under_way(s)),
@@ -33,7 +33,7 @@ ANSWERED = Property(
 )
 MARK_PULLED = Property(
     id="mark-never-past-the-position",
-    statement="A window remembers no offset beyond its pull position: what was not asked for is not acknowledged.",
+    statement="A window remembers no offset beyond its pull position: what was not requested is not acknowledged.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: s.memory[c, q] <= s.next_offset[c, q]),
     assuming=("no late answer for a dropped window",),
@@ -48,7 +48,7 @@ def _moved(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 ENDS_ITS_REQUEST = Property(
     id="an-answer-ends-its-request",
-    statement="An answer that moves the pull position of a window ends the request: it is answered once.",
+    statement="An answer that moves the pull position of a window ends the request: a request is answered once.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: implies(_moved(s, c, q), not_(s.asked[c, q]))),
     rules=("PL-1", "PL-23"),
@@ -63,7 +63,7 @@ def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 NOTHING_BEFORE_THE_RESET = Property(
     id="nothing-is-pulled-before-a-reset-is-learnt",
-    statement="While the broker has a reset for a queue it answers no pull otherwise: the next answer is the reset.",
+    statement="While the broker has a reset for a queue, the next answer to a pull is the reset.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(
         s, lambda c, q: implies(all_of(s.was_reset_noted[q], s.reset_noted[q]), not_(_answered(s, c, q)))

@@ -150,7 +150,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
     for constants in shares:
         yield RefinementClaim(
             id="shares-are-any-assignment",
-            statement="However clients divide queues, clients that take and drop them as they like may do the same.",
+            statement="However clients divide queues, clients that take and drop queues at will may do the same.",
             concrete=assignment,
             constants=constants,
             abstract=consumption,
@@ -171,7 +171,9 @@ def refinement_claims() -> Iterator[RefinementClaim]:
     for constants in groups:
         yield RefinementClaim(
             id="everything-is-consumption",
-            statement="What a group with real members and rebalance does to messages, consumption may do.",
+            statement=(
+                "What a group with real members and rebalance does to messages, the machine consumption may do."
+            ),
             concrete=everything,
             constants=constants,
             abstract=consumption,

@@ -114,13 +114,15 @@ def _on_an_empty_ring(division: Division) -> str:
     """What contradicts the fact that there are no nodes, and therefore no owners."""
     if any(view.strategy == ConsistentHash(virtual_nodes=0) for view in division.views) and not any(division.shares):
         return ""
-    return "there is a client with less than no virtual nodes, or one that takes queues without any"
+    return "there is a client with a negative number of virtual nodes, or one that takes queues without any"
 
 
 REFUSED_CLAIMS: tuple[GroupClaim, ...] = (
     GroupClaim(
         id="empty-input-changes-nothing",
-        statement="A client that is given no id, no queues or no members keeps its queues; only CONFIG does not look.",
+        statement=(
+            "A client that is given no id, no queues or no members keeps its queues; only CONFIG does not check."
+        ),
         expected=Verdict.HOLDS,
         groups=with_empty_input,
         wrong=not_divided,
@@ -136,7 +138,7 @@ REFUSED_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     GroupClaim(
         id="no-virtual-nodes-no-owners",
-        statement="With CONSISTENT_HASH of 0 virtual nodes nobody owns a queue, and no client starts with less.",
+        statement="With CONSISTENT_HASH and 0 virtual nodes, nobody owns a queue, and no client starts with fewer.",
         expected=Verdict.HOLDS,
         groups=with_few_nodes,
         wrong=_on_an_empty_ring,

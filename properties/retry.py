@@ -80,8 +80,10 @@ def _at_rest(s: State) -> BoolLike:
 
 ATTEMPTS = Property(
     id="attempts-exactly-the-maximum",
-    statement="A message that always fails is dead-lettered exactly when it was sent back once more than the maximum "
-    "allows, neither earlier nor later.",
+    statement=(
+        "A message that always fails becomes a dead letter exactly when it was sent back once more than the "
+        "maximum allows, neither earlier nor later."
+    ),
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: same(s.dead[k], s.tries[k] > s.attempts)),
     assuming=(
@@ -102,7 +104,9 @@ COUNT = Property(
 )
 BEGINS_ANEW = Property(
     id="second-attempt-carries-no-count",
-    statement="What a client produces at the second attempt has count 0: its message may fail as often as a new one.",
+    statement=(
+        "The copy that a client produces at the second attempt has count 0: its message may fail as often as a new one."
+    ),
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: implies(s.reason[k] == Cause.SENT_TWICE, s.times[k] == 0)),
     assuming=("no first attempt was stored",),
@@ -110,7 +114,9 @@ BEGINS_ANEW = Property(
 )
 DELAY_AS_ASKED = Property(
     id="delay-as-asked",
-    statement="A retry waits at the level its listener asked for, or at level 3 + attempts where it asked for none.",
+    statement=(
+        "A retry waits at the level that its listener asked for, or at level 3 + attempts if it asked for none."
+    ),
     kind=Kind.ALWAYS,
     holds=every_copy(_level_as_asked),
     assuming=("every send-back is answered by the broker", "no listener runs longer than the consume timeout"),
@@ -118,7 +124,7 @@ DELAY_AS_ASKED = Property(
 )
 IN_ITS_TOPIC = Property(
     id="retry-in-its-topic",
-    statement="Retries come to the group's retry topic only, dead letters to its dead-letter topic only.",
+    statement="Retries are stored only in the group's retry topic, and dead letters only in its dead-letter topic.",
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: implies(in_retry_queue(s, k), not_(s.dead[k]))),
     rules=("SB-14", "U12"),
@@ -133,7 +139,7 @@ DEAD_AT_ONCE = Property(
 )
 DEAD_IDENTIFIABLE = Property(
     id="dead-letter-identifiable",
-    statement="The origin id of every retry and dead letter names the message it all began with.",
+    statement="The origin id of every retry and dead letter names the original message.",
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: same(s.origin_id[k], s.root[k])),
     rules=("SB-21", "DQ-2"),
@@ -148,8 +154,10 @@ DEAD_READABLE = Property(
 )
 NEVER_LOST = Property(
     id="failed-message-never-lost",
-    statement="A message below the committed offset was handled, or a copy of it waits, is in the retry queue, or is a "
-    "dead letter.",
+    statement=(
+        "A message below the committed offset was handled, or a copy of it is waiting, is in the retry queue, "
+        "or is a dead letter."
+    ),
     kind=Kind.ALWAYS,
     holds=_never_lost,
     assuming=(
@@ -204,7 +212,9 @@ ONE_DEAD_LETTER = Property(
 )
 COMES_TO_REST = Property(
     id="failed-message-settles",
-    statement="When failures end, every message is handled or dead-lettered some time, and no retry waits for ever.",
+    statement=(
+        "Once failures end, every message is eventually handled or becomes a dead letter, and no retry waits for ever."
+    ),
     kind=Kind.EVENTUALLY,
     holds=_at_rest,
     assuming=("somebody runs", "weak fairness of pulls, listeners, send-backs, timers and deliveries"),
@@ -219,7 +229,10 @@ CHAIN = Property(
 )
 COPY_AND_ORIGINAL = Property(
     id="copy-and-original",
-    statement="A message that was sent back from a dropped window can be waiting as a retry and in a window again.",
+    statement=(
+        "A message that was sent back from a dropped window can be waiting as a retry and be in a window again "
+        "at the same time."
+    ),
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(
         Queue,
@@ -296,39 +309,44 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         ONE_COPY,
         LOST_REPLY,
-        "The broker stores first and answers then: when the answer is lost, the client makes a second copy.",
+        "The broker first stores and then answers: if the answer is lost, the client makes a second copy.",
     )
     yield _claim(
         ONE_COPY,
         SENT_TWICE,
-        "The copy that a client produces may be stored though its answer is lost: the second attempt makes another, "
-        "with count 0.",
+        (
+            "The copy that a client produces may be stored although the answer is lost: the second attempt makes "
+            "another one, with count 0."
+        ),
     )
     yield _claim(
         ONE_COPY,
         EXPIRED_OLD,
-        "4.9.8 sends a message back for its time, and again for its failure: two copies of one delivery.",
+        (
+            "4.9.8 sends a message back because it took too long, and again because it failed: two copies of "
+            "one delivery."
+        ),
     )
     yield _claim(
         ONE_COPY,
         DROPPED,
-        "A window dropped between failure and commit: the message comes again as a retry, and as itself.",
+        "If a window is dropped between failure and commit, the message comes again both as a retry and as itself.",
     )
     yield _claim(
         ONLY_FAILED,
         EXPIRED,
         "A listener that runs longer than the consume timeout is not stopped: its message is sent back meanwhile.",
     )
-    yield _claim(ONE_DEAD_LETTER, LOST_REPLY, "Every copy is a chain of its own, with its own dead letter.")
+    yield _claim(ONE_DEAD_LETTER, LOST_REPLY, "Every copy has retries of its own, and its own dead letter.")
     yield _claim(
         ATTEMPTS,
         {**FALLBACK, "version": "4.9.8"},
-        "In 4.9.8 a message sent back by the fallback is dead-lettered one try early.",
+        "In 4.9.8, a message sent back by the fallback becomes a dead letter one try too early.",
     )
     yield _claim(
         ATTEMPTS,
         {**LOCAL_RETRY, "refused": 1},
-        "Failed send-backs count in the client's memory: the fallback takes them for tries.",
+        "Failed send-backs are counted in the client's memory, and the fallback takes them for tries.",
     )
     yield _claim(
         ATTEMPTS,
@@ -338,18 +356,21 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         ATTEMPTS,
         {**FALLBACK, "group_locked": 1},
-        "While the group holds an orderly lock, 5.1.1 and later dead-letter a fallback at once, whatever its count.",
+        (
+            "While the group holds an orderly lock, 5.1.1 and later make a fallback a dead letter at once, "
+            "whatever its count."
+        ),
     )
     yield _claim(
         DELAY_AS_ASKED,
         {**FALLBACK, "listener_level": 1},
-        "The fallback ignores the level the listener asked for, giving up included.",
+        "The fallback ignores the level that the listener asked for, even if that means to give up.",
     )
     yield _claim(DELAY_AS_ASKED, {**EXPIRED, "levels": 5}, "An expired message waits at level 3, whatever its count.")
     yield _claim(
         DEAD_AT_ONCE,
         {**FALLBACK, "version": "4.9.8"},
-        "In 4.9.8 a dead letter made by the fallback waits at its retry level first.",
+        "In 4.9.8, a dead letter made by the fallback first waits at its retry level.",
     )
     yield _claim(
         NEVER_LOST,
@@ -365,7 +386,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         COPY_HAS_CAUSE,
         EXPIRED_OLD,
-        "4.9.8 sends an expired message back again when its listener fails at last.",
+        "4.9.8 sends an expired message back again when its listener finally fails.",
     )
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, CHAIN):
         yield Claim(property=property, machine=consumption, constants=CHAIN_ONLY)

@@ -89,8 +89,10 @@ def dead_letter_exactly_at_maximum() -> Theorem:
     """U9: a dead letter exactly if the count has reached the maximum, or the listener gives up."""
     return Theorem(
         id="dead-letter-exactly-at-maximum",
-        statement="Request 36 makes a dead letter exactly if the stored count has reached the maximum sent with the "
-        "request, or the level asked for is negative; the copy's count is one higher either way.",
+        statement=(
+            "Request 36 makes a dead letter if and only if the stored count has reached the maximum sent with "
+            "the request, or the level asked for is negative. Either way, the copy's count is one higher."
+        ),
         sizes=("times", "maximum"),
         given=lambda times: times >= 0,
         claim=lambda times, maximum, level: all_of(
@@ -174,8 +176,10 @@ def default_schedule() -> Theorem:
 
     return Theorem(
         id="default-schedule",
-        statement="With default settings a message that always fails is delivered 17 times in 17140 seconds of waiting "
-        "(4 h 45 min 40 s), then dead-lettered.",
+        statement=(
+            "With default settings, a message that always fails is delivered 17 times in 17140 seconds of "
+            "waiting (4 h 45 min 40 s), and then becomes a dead letter."
+        ),
         sizes=("times",),
         symbols={"waited": Function()},
         given=given,
@@ -189,8 +193,10 @@ def dead_letter_read_again() -> Theorem:
     """DQ-4: a dead letter is given up at the first failure of any reader with the same maximum or a smaller one."""
     return Theorem(
         id="dead-letter-read-again",
-        statement="A group that reads dead letters of another gives them up at the first failure, unless its maximum "
-        "is higher than the count they carry.",
+        statement=(
+            "A group that reads the dead letters of another group gives them up at the first failure, unless "
+            "its maximum is higher than the count they carry."
+        ),
         sizes=("times", "maximum", "reader"),
         given=lambda times, maximum, reader: all_of(times >= 0, maximum >= 0, is_dead_letter(times, maximum, 0)),
         claim=lambda times, maximum, reader: all_of(
@@ -335,7 +341,7 @@ def first_obstacle_named() -> Theorem:
 
     return Theorem(
         id="answer-names-the-first-obstacle",
-        statement="The answer to request 36 names the first thing that is wrong; 4.9.8 does not ask for a master.",
+        statement="The answer to request 36 names the first thing that is wrong; 4.9.8 does not check for a master.",
         sizes=("queues",),
         given=lambda queues: queues >= 0,
         claim=named,
@@ -349,7 +355,7 @@ def chosen_maximum_is_sent() -> Theorem:
     """SB-2: the value of maxReconsumeTimes that the client sends."""
     return Theorem(
         id="maximum-sent-as-configured",
-        statement="The client sends maxReconsumeTimes as it is configured, and 16 for -1.",
+        statement="The client sends maxReconsumeTimes as configured, and 16 instead of -1.",
         sizes=("configured",),
         given=lambda configured: configured >= 0,
         claim=lambda configured: all_of(same(maximum_sent(configured), configured), same(maximum_sent(-1), 16)),

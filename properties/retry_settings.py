@@ -49,7 +49,9 @@ def table_is_read() -> Theorem:
 
     return Theorem(
         id="delay-table-means-what-it-says",
-        statement="Entries of messageDelayLevel are levels 1, 2 … in their order, in seconds, minutes, hours or days.",
+        statement=(
+            "The entries of messageDelayLevel are the levels 1, 2 … in order, in seconds, minutes, hours or days."
+        ),
         sizes=(),
         claim=claim,
         covers="a table of each unit, the default one, and blanks at the end",
@@ -75,7 +77,9 @@ def wrong_table_is_refused() -> Theorem:
 
     return Theorem(
         id="wrong-delay-table-is-refused",
-        statement="A messageDelayLevel that a broker cannot read is refused, with the level that is wrong and why.",
+        statement=(
+            "A messageDelayLevel that a broker cannot read is refused, naming the level that is wrong and the reason."
+        ),
         sizes=(),
         claim=claim,
         covers="each way in which an entry can be wrong",
@@ -98,7 +102,7 @@ def table_limits() -> Theorem:
 
     return Theorem(
         id="delay-table-has-limits",
-        statement="A delay table has up to 1,000 levels, each of up to 100 years; what is beyond is refused.",
+        statement="A delay table has up to 1,000 levels, each of up to 100 years; anything beyond is refused.",
         sizes=(),
         claim=claim,
         covers="both sides of each limit",
@@ -169,7 +173,7 @@ def who_says_the_maximum() -> Theorem:
     """SB-8, SB-14: the client's maximum counts if it sends one."""
     return Theorem(
         id="maximum-of-the-client-counts",
-        statement="The client's maxReconsumeTimes counts; retryMaxTimes of the group does where the client sends none.",
+        statement="The client's maxReconsumeTimes counts; if the client sends none, retryMaxTimes of the group does.",
         sizes=(),
         claim=lambda of_group, sent: all_of(
             same(maximum_applied(of_group, sent, True), sent), same(maximum_applied(of_group, sent, False), of_group)
@@ -183,8 +187,10 @@ def locked_group_gives_up() -> Theorem:
     """SB-15: messages that an orderly group produces to its retry topic are never tried again."""
     return Theorem(
         id="locked-group-is-not-tried-again",
-        statement="Since 5.1.1 what a group with an orderly lock at this broker sends to its retry topic is a dead "
-        "letter at once; without a lock it is one only beyond the maximum.",
+        statement=(
+            "Since 5.1.1, a message that a group with an orderly lock at this broker sends to its retry topic "
+            "becomes a dead letter at once; without a lock, only beyond the maximum."
+        ),
         sizes=(),
         given=lambda times, maximum: times <= maximum,
         claim=lambda times, maximum: all_of(

@@ -73,14 +73,14 @@ NEVER_PASSED = Property(
 )
 GOES_ON = Property(
     id="schedule-goes-on-where-saved",
-    statement="Delivery goes on no earlier than at the last position that was saved, or copied by a replica.",
+    statement="Delivery resumes no earlier than at the last position that was saved, or copied by a replica.",
     kind=Kind.ALWAYS,
     holds=_goes_on,
     rules=("DL-4", "DL-7"),
 )
 SOME_TIME = Property(
     id="schedule-some-time",
-    statement="Every delayed message is delivered some time.",
+    statement="Every delayed message is eventually delivered.",
     kind=Kind.EVENTUALLY,
     after=lambda s: not_(_nothing_waits(s)),
     holds=_nothing_waits,
@@ -95,8 +95,10 @@ def early_only_if_clock_stepped_back() -> Theorem:
     """
     return Theorem(
         id="early-exactly-if-the-clock-stepped-back",
-        statement="While the delay table is unchanged, a message is delivered before its time exactly if the clock of "
-        "the broker was stepped back to before it was stored.",
+        statement=(
+            "While the delay table is unchanged, a message is delivered early if and only if the broker's clock "
+            "was set back to before the message was stored."
+        ),
         sizes=("delay",),
         given=lambda stored, now, delay: delay >= 1,
         claim=lambda stored, now, delay: same(
@@ -114,8 +116,10 @@ def changed_table_is_corrected() -> Theorem:
     """
     return Theorem(
         id="shortened-level-delivers-at-once",
-        statement="When a level is shortened, a message stored with the long delay is delivered at once if more than "
-        "the new delay is left, else when it is due.",
+        statement=(
+            "When a level is shortened, a message stored with the long delay is delivered at once if more than "
+            "the new delay is left, otherwise when it is due."
+        ),
         sizes=("delay", "before"),
         given=lambda stored, now, delay, before: all_of(0 <= delay, delay < before, stored <= now),
         claim=lambda stored, now, delay, before: same(
@@ -148,8 +152,10 @@ def loaded_position_loses_nothing() -> Theorem:
     """DL-4, H1: after a start, every message stored from then on is behind the position, wherever the file pointed."""
     return Theorem(
         id="loaded-position-skips-nothing-new",
-        statement="After a start delivery goes on inside the queue of the level: nothing that is stored later is "
-        "skipped, and nothing that the file says is undelivered.",
+        statement=(
+            "After a start, delivery resumes inside the queue of the level: it skips nothing that is stored "
+            "later, and nothing that the file says is undelivered."
+        ),
         sizes=("saved", "low", "high"),
         given=lambda low, high: all_of(0 <= low, low <= high),
         claim=lambda saved, low, high: all_of(
@@ -213,7 +219,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         ONCE,
         {**ONE_RETRY, "unsure_puts": 1},
-        "A put that happened and was not confirmed is repeated 100 ms later.",
+        "A put that succeeded but was not confirmed is repeated 100 ms later.",
     )
     yield _claim(
         NOT_EARLY,
@@ -223,18 +229,23 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         NEVER_PASSED,
         {**ONE_RETRY, "unreadable": 1},
-        "An entry whose message cannot be read when it is due is skipped without a word.",
+        "An entry whose message cannot be read when it is due is silently skipped.",
     )
     yield _claim(
         NEVER_PASSED,
         {**STORE_LOST, "early_requests": 1},
-        "5.3.3 reads the positions again when its ports are open: a position behind the end is then held against an "
-        "end that has grown, and what was stored in between is skipped.",
+        (
+            "5.3.3 reads the positions again when its ports are open: a position beyond the end is then compared "
+            "with an end that has grown, and what was stored in between is skipped."
+        ),
     )
     yield _claim(
         NEVER_PASSED,
         {**STORE_LOST, "broker_crashes": 1},
-        "The corrected position is in memory only: after a second crash the file's is read again, and may fit by then.",
+        (
+            "The corrected position is only in memory: after a second crash, the one in the file is read again, "
+            "and may be valid by then."
+        ),
     )
     for constants in (CRASHED, STOPPED, PROMOTED):
         yield Claim(property=GOES_ON, machine=consumption, constants=constants)

@@ -78,7 +78,7 @@ def _when_it_pulled(s: State, distance: IntLike) -> BoolLike:
 
 THRESHOLD_KEPT = Property(
     id="threshold-kept",
-    statement="A client has at most pullThresholdForQueue messages of a queue, and those of one pull more.",
+    statement="A client has at most pullThresholdForQueue messages of a queue plus those of one pull.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: _cached(s, c, q) <= s.threshold + s.pull_batch),
     rules=("PL-7",),
@@ -92,7 +92,7 @@ THRESHOLD_REACHED = Property(
 )
 SPAN_KEPT = Property(
     id="span-kept",
-    statement="When a concurrent client pulls, what it has is at most consumeConcurrentlyMaxSpan apart.",
+    statement="When a concurrent client pulls, the messages it has are at most consumeConcurrentlyMaxSpan apart.",
     kind=Kind.ALWAYS,
     holds=lambda s: _when_it_pulled(s, s.span),
     rules=("PL-9",),
@@ -106,7 +106,7 @@ SPAN_REACHED = Property(
 )
 SPAN_OF_ALL = Property(
     id="span-and-one-pull",
-    statement="What a concurrent client has is at most consumeConcurrentlyMaxSpan and one pull apart.",
+    statement="The messages that a concurrent client has are at most consumeConcurrentlyMaxSpan plus one pull apart.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: _near(s, c, q, s.span + s.pull_batch, s.next_offset[c, q])),
     rules=("PL-9",),
@@ -122,7 +122,7 @@ def _left(s: State, q: IntLike, m: IntLike) -> BoolLike:
 
 HANDED_OVER = Property(
     id="given-up-queue-is-committed",
-    statement="When a running client gives a queue up, its offset is committed up to what is done.",
+    statement="When a running client gives up a queue, the offset is committed up to what is finished.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: not_(_left(s, q, m))),
     assuming=("one owner at a time", "no client dies, and the commit is not lost"),
@@ -137,7 +137,7 @@ def _stops_with_news(s: State, c: IntLike) -> BoolLike:
 
 STOP_COMMITS = Property(
     id="stop-commits-what-is-done",
-    statement="What a client was done with when it began to shut down is committed before it is gone.",
+    statement="What a client had finished when it began to shut down is committed before it is gone.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.exists(Consumer, lambda c: _stops_with_news(s, c)),
     holds=lambda s: s.forall(Queue, lambda q: s.committed[q] == end(s, q)),
@@ -146,7 +146,7 @@ STOP_COMMITS = Property(
 )
 EXPIRED_LEVEL = Property(
     id="expired-message-waits-at-level-3",
-    statement="A message whose listener runs too long comes again after 10 s, whatever its count is.",
+    statement="A message whose listener runs too long comes again after 10 s, whatever its count.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Copy,
@@ -159,7 +159,7 @@ EXPIRED_LEVEL = Property(
 )
 LATER_EXPIRES = Property(
     id="first-of-the-window-can-expire",
-    statement="A message can expire when it is the first that its window still holds, wherever it is in its queue.",
+    statement="A message can expire if it is the first that its window still holds, wherever it is in its queue.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(
         Copy, lambda k: all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, s.source[k] == code(s, 0, 1))

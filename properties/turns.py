@@ -21,7 +21,7 @@ Constants = dict[str, int | str]
 
 TAKEN_ONCE = Property(
     id="queue-taken-once",
-    statement="A client takes a queue only when it does not have it: no window is begun on top of another.",
+    statement="A client takes a queue only when it does not have it: no window is opened on top of another.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.taken_twice),
     rules=("RB-30", "RB-40"),
@@ -35,7 +35,7 @@ NOT_TAKEN_LATE = Property(
 )
 NOT_CALLED_LATE = Property(
     id="no-listener-called-while-stopping",
-    statement="A client that has begun to shut down calls no listener that was not running by then.",
+    statement="A client that has begun to shut down starts no further listener call.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.called_late),
     assuming=("concurrent listeners",),
@@ -43,14 +43,14 @@ NOT_CALLED_LATE = Property(
 )
 NOT_SENT_LATE = Property(
     id="last-commit-is-the-last",
-    statement="After the commits of its shutdown a client commits nothing more, whatever still finishes.",
+    statement="After the commits of its shutdown, a client commits nothing more, whatever still finishes.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.sent_late),
     rules=("ST-8", "ST-9"),
 )
 AGREED = Property(
     id="committed-only-when-told",
-    statement="With autoCommit off nothing is committed that the listener did not say COMMIT for.",
+    statement="With autoCommit off, nothing is committed for which the listener did not say COMMIT.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: implies(m < s.committed[q], s.agreed[q, m])),
     assuming=("no message is given up",),
@@ -58,7 +58,7 @@ AGREED = Property(
 )
 OWN_CORRECTION = Property(
     id="each-correction-sets-its-own-offset",
-    statement="A window that is corrected is never taken for one whose offset was set already.",
+    statement="A window that is being corrected is never mistaken for one whose offset is already set.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(
         Consumer, lambda c: s.forall(Queue, lambda q: implies(s.target_set[c, q], s.target[c, q] != NO_OFFSET))
@@ -102,7 +102,10 @@ def claims() -> Iterator[Claim]:
     yield _claim(
         STORED,
         {**MANUAL, "consumers": 1},
-        "With autoCommit off SUCCESS commits nothing: who never says COMMIT begins anew after every restart.",
+        (
+            "With autoCommit off, SUCCESS commits nothing: a listener that never says COMMIT starts over after "
+            "every restart."
+        ),
     )
     yield _claim(OWN_CORRECTION, OLD_CORRECTION)
     for property in (CAUSED, OWNED_ONLY, STORED):

@@ -109,7 +109,9 @@ PULLED = Property(
 )
 LET_GO = Property(
     id="window-lets-go-of-handled-only",
-    statement="What a window has behind its pull position and holds no more, or never held, is handled.",
+    statement=(
+        "Every message below a window's pull position that the window no longer holds, or never held, is handled."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
         s,
@@ -125,8 +127,10 @@ def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 MEMORY_SAFE = Property(
     id="in-memory-offset-is-safe",
-    statement="Below the in-memory offset of a queue, and below whatever a client may still commit of it, all is "
-    "handled.",
+    statement=(
+        "Everything below the in-memory offset of a queue, and below whatever a client may still commit for it, "
+        "is handled."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
         s,
@@ -138,8 +142,10 @@ MEMORY_SAFE = Property(
 )
 STARTS_SAFE = Property(
     id="no-start-behind-unhandled",
-    statement="Below every offset at which a window may ever start (committed, on the broker's disk, or in a commit "
-    "under way) all is handled.",
+    statement=(
+        "Everything below every offset at which a window may ever start (committed, on the broker's disk, or in "
+        "a commit under way) is handled."
+    ),
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(
         s, lambda q, m: implies(any_of(m < offset for offset in _offsets_at_broker(s, q)), s.handled[q, m])
@@ -222,7 +228,7 @@ def _result_true(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 NOTHING_YET = Property(
     id="nothing-pulled-before-the-lock",
-    statement="A window whose start was not asked for again under the lock holds nothing.",
+    statement="A window whose start offset was not asked for again under the lock holds nothing.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(
         s,

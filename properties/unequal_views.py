@@ -231,7 +231,7 @@ GROUP_CLAIMS: tuple[GroupClaim, ...] = (
         groups=sorted_differently(ConsistentHash(), queues_too=True, ids_too=True),
         wrong=lambda division: not_divided(division) or unlike_sorted(division),
         rules=("RB-26",),
-        except_for="of five items or more only two other orders",
+        except_for="of five or more items, only two other orders",
     ),
     GroupClaim(
         id="duplicate-client-id",
@@ -260,7 +260,7 @@ GROUP_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     GroupClaim(
         id="own-id-absent",
-        statement="Naive: a client that is missing from the ids it sees leaves no gap.",
+        statement="Naive: a client that is missing from its own list of ids leaves no gap.",
         expected=Verdict.VIOLATED,
         groups=with_absent_id(Averagely(), absent_for_all=False),
         wrong=not_divided,
@@ -268,7 +268,9 @@ GROUP_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     GroupClaim(
         id="own-id-absent-for-all",
-        statement="A client that is missing from the ids all see takes nothing, and the others divide the queues.",
+        statement=(
+            "A client that is missing from the list that all see takes nothing, and the others divide the queues."
+        ),
         expected=Verdict.HOLDS,
         groups=with_absent_id(Averagely(), absent_for_all=True),
         wrong=lambda division: not_divided(division) or _takes_though_absent(division),

@@ -48,7 +48,7 @@ def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 NOTHING_LEFT = _always(
     "nothing-is-left-of-a-window",
-    "Of a window that was dropped no message, position, request or offset is left, and none of its counts.",
+    "Nothing is left of a window that was dropped: no message, position, request, offset or count.",
     _nothing_left,
     "RB-32",
     "PQ-12",
@@ -65,7 +65,7 @@ def _moves(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 MOVES = _always(
     "position-moves-with-an-answer",
-    "The pull position of a window moves on by what one pull finds, and not beyond the end of the queue.",
+    "The pull position of a window moves forward by what one pull finds, and not beyond the end of the queue.",
     _moves,
     "PL-1",
     "PL-23",
@@ -91,7 +91,7 @@ def _in_order(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 IN_ORDER = _always(
     "message-goes-through-a-window-in-order",
-    "A message is pulled into a window, given to a listener, and done with or failed: nothing is left out.",
+    "A message is pulled into a window, given to a listener, and succeeds or fails: no step is left out.",
     _in_order,
     "PQ-1",
     "CC-6",
@@ -115,8 +115,10 @@ def _follows(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 FOLLOWS = _always(
     "offset-follows-the-lowest-message",
-    "With each task that is done the offset of a window goes up to its lowest message, and otherwise only to its "
-    "position when it is empty and nothing was found.",
+    (
+        "With each finished task, the offset of a window rises to the window's lowest message. Otherwise it rises "
+        "only to the pull position, when the window is empty and nothing was found."
+    ),
     _follows,
     "PQ-2",
     "CC-13",
@@ -134,7 +136,10 @@ def _put(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 PUT = _always(
     "put-is-what-was-kept",
-    "A window knows how far messages were put into it: up to the last that its client kept, whatever was passed over.",
+    (
+        "A window knows how far messages were put into it: up to the last one that its client kept, whatever "
+        "was passed over."
+    ),
     _put,
     "PQ-1",
     "FI-3",
@@ -149,7 +154,7 @@ def _passed(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 PASSED = _always(
     "offset-passes-what-was-removed",
-    "Where a pull finds a message gone, an empty window remembers the offset behind it.",
+    "Where a pull finds a message gone, an empty window remembers the offset after it.",
     _passed,
     "PL-19",
     "PL-23",
@@ -166,7 +171,7 @@ def _pulled_is_there(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 PULLED_IS_THERE = _always(
     "deleted-message-is-never-pulled",
-    "A pull finds only messages that the broker still has: what retention has deleted comes to no client.",
+    "A pull finds only messages that the broker still has: what retention has deleted reaches no client.",
     _pulled_is_there,
     "PL-19",
     "G2",
@@ -185,7 +190,7 @@ def _matched_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 MATCHED_NOTHING = _always(
     "offset-passes-what-does-not-match",
-    "Where the broker finds nothing that matches, an empty window remembers the offset behind it.",
+    "Where the broker finds nothing that matches, an empty window remembers the offset after it.",
     _matched_nothing,
     "FI-3",
     "PL-23",
@@ -208,8 +213,10 @@ def _request(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 REQUEST = _always(
     "request-outlives-its-window",
-    "A request is sent for a window in use; where that is dropped meanwhile, the request goes on with its position, "
-    "and knows whether the window held messages.",
+    (
+        "A request is sent for a window in use. If the window is dropped meanwhile, the request continues with its "
+        "position, and knows whether the window held messages."
+    ),
     _request,
     "PL-1",
     "PL-24",
@@ -226,8 +233,10 @@ def _late_answer(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 LATE_ANSWER = _always(
     "late-answer-changes-no-window",
-    "An answer for a window that is gone puts nothing into the next one; where there was nothing new for an empty one, "
-    "it may raise the offset.",
+    (
+        "An answer for a window that is gone puts nothing into the next one; if it found nothing new for an empty "
+        "window, it may raise the offset."
+    ),
     _late_answer,
     "PL-24",
 )
@@ -235,7 +244,7 @@ LATE_ANSWER = _always(
 
 LATE_ANSWER_COMES = _can(
     "request-from-the-beginning-is-answered-late",
-    "A request of a window that is gone is answered also where it asked from the first message on.",
+    "A request of a window that is gone is answered even if it asked from the first message on.",
     lambda s, c, q: all_of(s.was_stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c)),
     "PL-24",
 )
@@ -272,7 +281,7 @@ def _asked_first(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 ASKED_FIRST = _always(
     "own-choice-only-where-nothing-is-stored",
-    "A client begins where its ConsumeFromWhere says only after the broker knew no offset, and did not answer 0.",
+    "A client begins where its ConsumeFromWhere says only if the broker knew no offset and did not answer 0.",
     _asked_first,
     "OF-21",
     "RB-40",
@@ -291,7 +300,7 @@ def _again(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 AGAIN = _always(
     "failed-send-back-goes-to-a-listener",
-    "A message that could not be sent back waits for a listener, and counts one attempt more.",
+    "A message that could not be sent back waits for a listener, and counts one more attempt.",
     _again,
     "SB-5",
     "CC-12",
@@ -326,7 +335,9 @@ def _overdue_somewhere(s: State) -> BoolLike:
 
 LATE_RETURNS = Property(
     id="late-listener-returns",
-    statement="A listener call that was sent back for its time returns some time, unless its process ends.",
+    statement=(
+        "A listener call whose message was sent back for taking too long eventually returns, unless its process ends."
+    ),
     kind=Kind.EVENTUALLY,
     after=_overdue_somewhere,
     holds=lambda s: not_(_overdue_somewhere(s)),
@@ -343,7 +354,7 @@ def _returns_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 RETURNS_ONCE = _always(
     "late-failure-ends-its-call",
-    "A call that lasts too long and fails in the end is over: as long as the first one runs, none has failed.",
+    "A call that lasts too long and finally fails is over: as long as the first one runs, none has failed.",
     _returns_once,
     "CC-12",
     "PQ-9",

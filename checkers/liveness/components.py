@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ..kept_code import kept
 
 SMALL_TRANSITIONS = 20_000
 """Graphs with up to this many transitions are given to networkx: a second implementation, which costs no time here."""
@@ -54,7 +55,7 @@ def components_by_arrays(
     return np.asarray(_tarjan(starts, targets, inside))
 
 
-@njit(cache=True)
+@kept()
 def _tarjan(starts: Any, targets: Any, inside: Any) -> Any:
     size = len(inside)
     found = np.full(size, OUTSIDE, np.int32)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..kept_code import kept
 from .components import components
 from .graph import Graph
 
@@ -23,7 +23,7 @@ def divided(graph: Graph, inside: NDArray[np.bool_], strongly: NDArray[np.bool_]
     return component
 
 
-@njit(cache=True)
+@kept()
 def judge_components(
     starts: Any,
     targets: Any,
@@ -75,7 +75,7 @@ def judge_components(
     return fair, idle
 
 
-@njit(cache=True)
+@kept()
 def _not_taken(starts: Any, targets: Any, instances: Any, component: Any, is_strong: Any) -> Any:
     """For each state, whether it enables a strongly fair instance that no transition inside its component takes."""
     members = np.argsort(component, kind="mergesort")

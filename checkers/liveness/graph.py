@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...model.kernel import Lowered, ModelError
 from ...model.kernel.layout import Layout
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
+from ..kept_code import kept
 from ..machine_limits import half_of_memory
 from ..native_calls import call_properties, call_successors
 
@@ -254,7 +254,7 @@ class _Builder:
 
 # The hash is not shared with ``search``: numba keeps compiled code until *this* file changes, and a table hashed in two
 # different ways would contain states twice.
-@njit(cache=True)
+@kept()
 def _hash(words: Any, row: int, width: int) -> Any:
     value = np.uint64(0x9E3779B97F4A7C15)
     for column in range(width):
@@ -264,7 +264,7 @@ def _hash(words: Any, row: int, width: int) -> Any:
     return value ^ (value >> np.uint64(32))
 
 
-@njit(cache=True)
+@kept()
 def _index(words: Any, count: int, slots: Any) -> None:
     mask = np.uint64(len(slots) - 1)
     for row in range(count):
@@ -274,12 +274,12 @@ def _index(words: Any, count: int, slots: Any) -> None:
         slots[np.intp(place)] = row + 1
 
 
-@njit(cache=True)
+@kept()
 def _judge_first(properties: int, words: Any, holds: Any) -> None:
     holds[0] = call_properties(properties, words.ctypes.data)
 
 
-@njit(cache=True)
+@kept()
 def _follow(
     successors: int,
     properties: int,
@@ -349,7 +349,7 @@ def _follow(
     return _PAUSED
 
 
-@njit(cache=True)
+@kept()
 def _depths(parents: Any) -> Any:
     depths = np.zeros(len(parents), np.int32)
     for number in range(1, len(parents)):

@@ -31,11 +31,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...model.kernel import ModelError
 from ...model.kernel.plain import PlainMachine
+from ..kept_code import kept
 from ..run import Run, replay
 from .fair_components import divided, judge_components
 from .graph import Graph
@@ -284,7 +284,7 @@ def _union(masks: Iterable[int]) -> int:
     return functools.reduce(operator.or_, masks, 0)
 
 
-@njit(cache=True)
+@kept()
 def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> Any:
     """For each state, the length of the shortest stem to it (-1 without one), and its predecessor ``inside``.
 
@@ -322,7 +322,7 @@ def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> A
         level += 1
 
 
-@njit(cache=True)
+@kept()
 def _nearest(
     starts: Any,
     targets: Any,

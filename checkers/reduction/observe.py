@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...model.kernel.native import NativeMachine, NativeTruths
 from .. import native_calls
+from ..kept_code import kept
 
 _STEPS = 3000
 _LONGEST_WALK = 60
@@ -44,7 +44,7 @@ def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[ND
     return disturbed, enabled
 
 
-@njit(cache=True)
+@kept()
 def _walk(
     successors: int,
     truths: int,
@@ -100,7 +100,7 @@ def _walk(
         length += 1
 
 
-@njit(cache=True)
+@kept()
 def _same(out: Any, tags: Any, counts: Any, fan: int, first: int, second: int) -> bool:
     """Whether ``second`` after ``first`` and ``first`` after ``second`` are possible and lead to the same state."""
     one = _find(tags, (first + 1) * fan, counts[first], tags[second])
@@ -113,7 +113,7 @@ def _same(out: Any, tags: Any, counts: Any, fan: int, first: int, second: int) -
     return same
 
 
-@njit(cache=True)
+@kept()
 def _find(tags: Any, start: int, count: int, wanted: int) -> int:
     for item in range(start, start + count):
         if tags[item] == wanted:

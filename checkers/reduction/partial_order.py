@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import z3
-from numba import njit
 from numpy.typing import NDArray
 
 from ...model.kernel import ModelError
@@ -36,6 +35,7 @@ from ...model.kernel.native import CodeCache, NativeMachine, compile_truths
 from ...properties.property import Kind as PropertyKind
 from ...properties.property import Property
 from .. import native_calls
+from ..kept_code import kept
 from .conditions import Conditions, Kind
 from .dependence import Analysis, Dependence, key_of, load, store
 from .observe import observe
@@ -197,7 +197,7 @@ def _packed(rows: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-@njit(cache=True)
+@kept()
 def keep(
     tables: Tables, found: Any, deadlock_found: bool, states: int, ends: Any, out: Any, tags: Any, sources: Any
 ) -> Any:
@@ -272,7 +272,7 @@ def keep(
     return left
 
 
-@njit(cache=True)
+@kept()
 def _close(
     nodes: Any,
     parts: Any,
@@ -341,7 +341,7 @@ def _close(
             return
 
 
-@njit(cache=True)
+@kept()
 def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
     """Put a condition on the stack unless it has been there before."""
     if stamps[node] != stamps[-1]:
@@ -351,7 +351,7 @@ def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
     return conditions
 
 
-@njit(cache=True)
+@kept()
 def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instances: Any) -> Any:
     """Add a set of instances; the consequences of the new ones are still to be added."""
     for word in range(words.shape[1]):
@@ -365,7 +365,7 @@ def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instanc
     return instances
 
 
-@njit(cache=True)
+@kept()
 def _shared(words: Any, members: int) -> Any:
     """Number of members that can happen now."""
     number = np.int64(0)
@@ -374,7 +374,7 @@ def _shared(words: Any, members: int) -> Any:
     return number
 
 
-@njit(cache=True)
+@kept()
 def _ones(word: Any) -> Any:
     """Number of bits that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ...model.kernel import Cell, Elements, ModelError
 from ...model.kernel.layout import WORD_BITS
 from ...model.kernel.native import CodeCache, NativeMachine, compile_moves
 from .. import native_calls
+from ..kept_code import kept
 from .equivariance import symmetric_domains
 
 _FEW_PERMUTATIONS = 24
@@ -208,7 +208,7 @@ def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, 
     )
 
 
-@njit(cache=True)
+@kept()
 def represent(records: Records, permutations: Permutations, states: Any, count: int) -> None:
     """Replace the first ``count`` packed states by their representatives."""
     addresses, best, trial = permutations.addresses, permutations.best, permutations.trial
@@ -234,13 +234,13 @@ def represent(records: Records, permutations: Permutations, states: Any, count: 
         _copy(best, state)
 
 
-@njit(cache=True)
+@kept()
 def _copy(source: Any, target: Any) -> None:
     for column in range(len(source)):
         target[column] = source[column]
 
 
-@njit(cache=True)
+@kept()
 def _less(one: Any, other: Any) -> bool:
     for column in range(len(one)):
         if one[column] != other[column]:
@@ -248,7 +248,7 @@ def _less(one: Any, other: Any) -> bool:
     return False
 
 
-@njit(cache=True)
+@kept()
 def _sort(
     sizes: Any,
     all_fields: Any,

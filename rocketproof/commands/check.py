@@ -284,7 +284,7 @@ def run(trace: Trace, request: CheckRequest, settings: Settings, progress: Progr
 def _with_spark(trace: Trace, settings: Settings, master: str) -> CheckResult:
     from ..spark.check import check_with_spark
 
-    session = spark_session(master, remedy=" Use --engine local, or mend it.")
+    session = spark_session(master, remedy=" Use --engine local, or repair it.")
     return check_with_spark(trace, settings=settings, session=session)
 
 

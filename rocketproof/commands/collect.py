@@ -62,7 +62,7 @@ def collect(
     if not (asked.groups or asked.topics or asked.trace_topic):
         raise InputError("nothing was asked for: name groups (--group) or topics (--topic), or a trace topic.")
     if asked.messages and not (asked.groups or asked.topics):
-        raise InputError("--messages needs to know of which groups or topics: --group, --topic.")
+        raise InputError("--messages needs to know which groups or topics: --group, --topic.")
     addresses = tuple(address.strip() for address in re.split("[;,]", namesrv) if address.strip())
     for address in addresses or ("",):
         if not re.fullmatch(r".+:\d{1,5}", address):
@@ -108,7 +108,7 @@ def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
         if (count := collected.written[name])
     ]
     if not lines:
-        lines = ["nothing new" if went_on else "nothing was there to read"]
+        lines = ["nothing new" if went_on else "there was nothing to read"]
     if collected.samples > 1:
         lines.append(f"groups were sampled {collected.samples:,} times")
     lines += [f"  left out: {count:,} × {what}" for what, count in sorted(collected.left_out.items())]
@@ -122,7 +122,7 @@ def told(collected: Collected, out: str, *, went_on: bool) -> list[str]:
     if len(unread) > _SHOWN:
         lines.append(f"  … and {counted(len(unread) - _SHOWN, 'more queue')}")
     if unread:
-        lines.append("run the same again to read on")
+        lines.append("run the same command again to continue")
     return [*lines, f"check it: rocketproof check {out}"]
 
 
@@ -185,7 +185,7 @@ def _tls(security: Security) -> ssl.SSLContext | None:
             raise InputError(f"{misplaced} is about encrypted connections; add --tls.")
         return None
     if security.key and not security.cert:
-        raise InputError("--key belongs to --cert, which is not given.")
+        raise InputError("--key belongs to --cert, which is missing.")
     context = ssl.create_default_context()
     context.check_hostname = False
     name = "--ca"

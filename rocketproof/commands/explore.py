@@ -23,8 +23,8 @@ from .request import read_constants
 Constants = Mapping[str, int | str]
 
 _LONG = (
-    "the page has each step and each claim written out for its constants, which takes long where these are large: "
-    "smaller ones, --set messages=3 for example, show the same steps. Ctrl-C stops it."
+    "the page writes out each step and each claim for its constants, which takes long if they are large: "
+    "smaller ones, such as --set messages=3, show the same steps. Ctrl-C stops it."
 )
 
 

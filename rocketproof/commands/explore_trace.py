@@ -192,7 +192,7 @@ def _renamed(following: Following) -> list[str]:
 def _how_far(along: Alongside) -> str:
     stopped = along.stopped_by
     if stopped is None:
-        return "The model goes along with all that was recorded of it."
+        return "The model allows everything that was recorded of it."
     return f"The model goes along up to {clock(stopped.time)}; for what comes then it has no step."
 
 

@@ -127,7 +127,7 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
         "kinds": [_score(item) for item in by_kind(outcomes)],
         "rows": {item.id: len(item.mutants) for item in found},
         "properties": [asdict(item) for item in found],
-        "notice one mutant only": [item.id for item in only_one(found)],
+        "notice only one mutant": [item.id for item in only_one(found)],
         "notice none": [item.id for item in idle(found)],
         "not asked": [item.id for item in not_asked(found)],
         "mutants": [
@@ -209,7 +209,7 @@ def print_notices(console: SafeConsole, outcomes: Sequence[Outcome], rows: Seque
     found = notices(outcomes, rows)
     one, none, unasked = only_one(found), idle(found), not_asked(found)
     width = max((len(item.id) for item in (*one, *none)), default=0)
-    console.say(f"{len(one)} properties notice one mutant only", "bold")
+    console.say(f"{len(one)} properties notice only one mutant", "bold")
     for item in one:
         console.say(f"  {item.id:{width}}  {item.mutants[0]}, of {item.asked}")
     head = f"{len(none)} properties notice none of those that differ where they are claimed"

@@ -58,7 +58,7 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
                 tell=_tell,
             )
         except KeyboardInterrupt:
-            raise Interrupted("interrupted, nothing is left of the cluster") from None
+            raise Interrupted("interrupted; nothing is left of the cluster") from None
     _say(f"RocketMQ {release} is up in {cluster.home}")
     _print_parts(cluster)
     _say(f"clients find it by the name server address {cluster.namesrv}")

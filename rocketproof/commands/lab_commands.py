@@ -11,15 +11,17 @@ from .options import exit_codes
 
 EXIT_CODES = exit_codes(
     "everything as expected",
-    "not as expected: a scenario shows something else, or a part of the cluster does not answer",
+    "not as expected: a scenario shows something else, or part of the cluster does not answer",
     "interrupted",
-    wrong_usage="wrong usage or input, or trouble of the lab: no JDK or Maven, a part that did not start",
+    wrong_usage="wrong usage or input, or trouble with the lab: no JDK or Maven, a part that did not start",
 )
 
 Home = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder of the cluster; default one of yours among the temporary files.")
+    str, typer.Option(metavar="DIR", help="Folder of the cluster; by default one of yours among the temporary files.")
 ]
-Release = Annotated[str, typer.Option(metavar="VERSION", help="Of RocketMQ: 5.3.3 (default), 5.5.0 or 4.9.8.")]
+Release = Annotated[
+    str, typer.Option(metavar="VERSION", help=("Release of RocketMQ: 5.3.3 (default), 5.5.0 or 4.9.8."))
+]
 
 lab = typer.Typer(
     name="lab",
@@ -71,8 +73,9 @@ def down(home: Home = "") -> None:
 
 
 @lab.command(
-    short_help="How is the cluster?",
-    help="Ask each part of a cluster whether it answers; of one that does not, show the end of its log." + EXIT_CODES,
+    short_help="Show whether the parts of a cluster answer.",
+    help=("Ask each part of a cluster whether it answers, and show the end of the log of any that does not.")
+    + EXIT_CODES,
 )
 def status(home: Home = "") -> None:
     """Tell what was asked for."""
@@ -89,7 +92,9 @@ def status(home: Home = "") -> None:
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SCENARIO", show_default=False, help="Names, as 'lab scenarios' shows them; else all."),
+        typer.Argument(
+            metavar="SCENARIO", show_default=False, help=("Names, as 'lab scenarios' shows them; all by default.")
+        ),
     ] = None,
     release: Release = "5.3.3",
     out: Annotated[str, typer.Option(metavar="DIR", help="Keep the trace and the outcome of each here.")] = "",
@@ -118,7 +123,9 @@ def capture(
     out: Annotated[str, typer.Argument(metavar="OUT", help="The trace: .jsonl, .jsonl.zst, .jsonl.gz or .parquet.")],
     folders: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", show_default=False, help="Recordings; else those of the running cluster."),
+        typer.Argument(
+            metavar="PATH", show_default=False, help=("Recordings; by default those of the running cluster.")
+        ),
     ] = None,
     home: Home = "",
 ) -> None:

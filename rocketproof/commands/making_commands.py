@@ -13,8 +13,9 @@ making = typer.Typer(rich_markup_mode=None)
 
 @making.command(
     short_help="Make a trace of a simulated cluster.",
-    help="Make a trace of any size from a simulated cluster, correct or with a known bug, and write down the truth "
-    "about it.",
+    help=(
+        "Make a trace of any size from a simulated cluster, correct or with a known bug, and record the truth about it."
+    ),
     epilog="Example: rocketproof simulate --messages 1e6 --consumers 8 --mutant B1 --out run",
 )
 def simulate(
@@ -47,7 +48,7 @@ def simulate(
         float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; default 0.05.")
     ] = None,
     filtered_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Messages nobody asks for; default none.")
+        float | None, typer.Option(metavar="SHARE", help="Messages that nobody asks for; default none.")
     ] = None,
     max_attempts: Annotated[
         int | None, typer.Option(metavar="N", help="maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")
@@ -56,7 +57,7 @@ def simulate(
     broker_restarts: Annotated[int | None, typer.Option(metavar="N", help="How often a broker dies.")] = None,
     resets: Annotated[int | None, typer.Option(metavar="N", help="How often an operator resets an offset.")] = None,
     corrections: Annotated[
-        int | None, typer.Option(metavar="N", help="How often a replica that lags behind makes a client go back.")
+        int | None, typer.Option(metavar="N", help="How often a lagging replica takes a client back.")
     ] = None,
     timeouts: Annotated[int | None, typer.Option(metavar="N", help="Listener calls that take too long.")] = None,
     consume_timeout: Annotated[

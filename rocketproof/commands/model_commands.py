@@ -39,7 +39,10 @@ def verify(
         str,
         typer.Option(
             metavar="NAME",
-            help="Only what is claimed of a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
+            help=(
+                "Only what is claimed about a preset: assignment, delivery, orderly, retry, broadcast, "
+                "everything-small."
+            ),
         ),
     ] = "",
     module: Annotated[
@@ -84,7 +87,7 @@ def verify(
         str,
         typer.Option(
             metavar="FOLDER",
-            help="Keep the states of searches there instead of in memory; an interrupted search continues.",
+            help="Keep the states of searches in this folder instead of in memory; an interrupted search continues.",
         ),
     ] = "",
     master: Master = "",

@@ -88,7 +88,7 @@ def _picture(answers: Sequence[Answer]) -> str:
     for answer in answers:
         if answer.mutated is not None and isinstance(answer.mutated.run, Run):
             return run_svg(answer.mutated.run, title=f"{answer.entry.id} {slug_of(answer.entry)}") + "\n"
-    raise InputError("--picture draws a counterexample, and none was found here.")
+    raise InputError("--picture draws a counterexample, but none was found here.")
 
 
 def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:

@@ -26,7 +26,7 @@ TableOfAny = Annotated[
     ),
 ]
 Work = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder in which a table of a catalog is worked on; it may stay.")
+    str, typer.Option(metavar="DIR", help="Folder in which a table of a catalog is processed; it may be kept.")
 ]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; repeatable.")]
 
@@ -47,7 +47,7 @@ def _door(context: typer.Context) -> None:
 
 @pipeline.command(
     short_help="Add recordings to a trace table.",
-    help="Add recordings, in every form that 'check' reads, to a trace table. What is there already adds nothing."
+    help="Add recordings, in every form that 'check' reads, to a trace table. What is already there adds nothing."
     + EXIT_CODES,
     epilog="Example: rocketproof pipeline ingest /lake/rocketmq /captures --cluster prod",
 )
@@ -59,7 +59,7 @@ def ingest(
             metavar="PATH...", show_default=False, help="Files and folders, also by addresses that Spark knows."
         ),
     ],
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Of the cluster that was recorded.")] = "default",
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Name of the cluster that was recorded.")] = "default",
     zone: Zone = "",
     import_: Importing = None,
     strict: Strict = False,
@@ -92,8 +92,11 @@ def ingest(
 
 @pipeline.command(
     short_help="Check every cluster of a trace table against all claims.",
-    help="Hold every cluster of a trace table against all claims, and publish what is found as tables of a run. Only "
-    "clusters with something new are mined." + EXIT_CODES,
+    help=(
+        "Check every cluster of a trace table against all claims, and publish what is found as tables of a run. "
+        "Only clusters with something new are mined."
+    )
+    + EXIT_CODES,
     epilog="Example: rocketproof pipeline mine /lake/rocketmq --since 2026-11-22",
 )
 def mine(
@@ -103,7 +106,10 @@ def mine(
     until: Annotated[str, typer.Option(metavar="DAY", help="Last day whose events count.")] = "",
     lateness: Annotated[
         str,
-        typer.Option(metavar="TIME", help="What comes so much later than other events has nothing mined again."),
+        typer.Option(
+            metavar="TIME",
+            help=("Events that arrive this much later than others do not cause anything to be mined again."),
+        ),
     ] = "10min",
     skew: Skew = "50ms",
     delays: Delays = "",
@@ -134,19 +140,18 @@ def mine(
 
 @pipeline.command(
     short_help="Report what a mining run has found.",
-    help="Tell what a run of mining has found: of one cluster as 'check' does, of several each in a line." + EXIT_CODES,
+    help=("Report what a mining run has found: for one cluster as 'check' does, for several with one line each.")
+    + EXIT_CODES,
     epilog="Example: rocketproof pipeline report /lake/rocketmq --cluster prod --report incident",
 )
 def report(
     table: TableOfAny,
     work: Work = "",
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Only of this cluster.")] = "",
-    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Of this run; default the last one.")] = "",
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Only this cluster.")] = "",
+    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Only this run; by default the last one.")] = "",
     stories: Stories = 3,
     every: EveryClaim = False,
-    report: Annotated[
-        str, typer.Option(metavar="DIR", help="Write a report of one cluster to look at to a folder.")
-    ] = "",
+    report: Annotated[str, typer.Option(metavar="DIR", help="Write an HTML report of one cluster to a folder.")] = "",
     master: Master = "",
     conf: Conf = None,
     json: Json = "",
@@ -171,8 +176,11 @@ def report(
 
 @pipeline.command(
     short_help="Copy the contents of a trace table into tables of a catalog.",
-    help="Copy what a trace table has, and what its last run has found, into tables of a catalog of Spark, in Iceberg, "
-    "Delta or another format. What is there already is not copied again." + EXIT_CODES,
+    help=(
+        "Copy a trace table, and what its last run has found, into tables of a Spark catalog, in Iceberg, Delta "
+        "or another format. What is already there is not copied again."
+    )
+    + EXIT_CODES,
     epilog="Example: rocketproof pipeline copy /lake/rocketmq lake.rocketmq --format iceberg",
 )
 def copy(
@@ -182,7 +190,8 @@ def copy(
         typer.Argument(metavar="SCHEMA", show_default=False, help="Schema of a catalog, such as lake.rocketmq."),
     ],
     format: Annotated[
-        str, typer.Option(metavar="NAME", help="Of new tables, such as iceberg; default what the catalog takes.")
+        str,
+        typer.Option(metavar="NAME", help=("Format of new tables, such as iceberg; by default that of the catalog.")),
     ] = "",
     master: Master = "",
     conf: Conf = None,
@@ -196,9 +205,12 @@ def copy(
 
 @pipeline.command(
     short_help="Ingest, mine and report what arrives, as a stream.",
-    help="Watch folders into which recordings come, or a source of Spark such as Kafka: what arrives is ingested and "
-    "mined, and each finding is told once, or that it is otherwise now. Ctrl-C and SIGTERM end it; it goes on where it "
-    "was." + EXIT_CODES,
+    help=(
+        "Watch folders in which recordings arrive, or a Spark source such as Kafka. What arrives is ingested "
+        "and mined, and each finding is reported once, and again when it changes. Ctrl-C and SIGTERM end it; "
+        "the next run continues where it was."
+    )
+    + EXIT_CODES,
     epilog="Example: rocketproof pipeline watch /lake/rocketmq /captures --cluster prod --json alerts.jsonl",
 )
 def watch(
@@ -207,29 +219,33 @@ def watch(
         list[str] | None,
         typer.Argument(metavar="[PATH...]", show_default=False, help="Folders, also by addresses that Spark knows."),
     ] = None,
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Of the cluster that was recorded.")] = "default",
+    cluster: Annotated[str, typer.Option(metavar="NAME", help="Name of the cluster that was recorded.")] = "default",
     every: Annotated[str, typer.Option(metavar="TIME", help="How often to look for what has arrived.")] = "1min",
     once: Annotated[
-        bool, typer.Option("--once", "--available-now", help="Do what has arrived, and end; for cron.")
+        bool, typer.Option("--once", "--available-now", help="Process what has arrived, and end; for cron.")
     ] = False,
     watermark: Annotated[
         str,
-        typer.Option(metavar="TIME", help="How late events may come: findings are told when it has passed them."),
+        typer.Option(
+            metavar="TIME", help=("How late events may arrive: findings are reported once this time has passed.")
+        ),
     ] = "10min",
-    doubtful: Annotated[bool, typer.Option("--doubtful", help="Tell findings that are in doubt, too.")] = False,
+    doubtful: Annotated[bool, typer.Option("--doubtful", help="Report findings that are in doubt, too.")] = False,
     from_: Annotated[str, typer.Option("--from", metavar="FORMAT", help="A source of lines, such as kafka.")] = "",
     option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Of that source; repeatable.")
+        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Option of that source; repeatable.")
     ] = None,
     header: Annotated[
-        str, typer.Option(metavar="FILE", help="A trace whose header is that of the lines: its first line.")
+        str, typer.Option(metavar="FILE", help="A trace whose first line is the header of these lines.")
     ] = "",
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="A sink of Spark that takes alerts, too.")] = "",
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="A Spark sink that also gets the alerts.")] = "",
     to_option: Annotated[
-        list[str] | None, typer.Option("--to-option", metavar="NAME=VALUE", help="Of that sink; repeatable.")
+        list[str] | None, typer.Option("--to-option", metavar="NAME=VALUE", help="Option of that sink; repeatable.")
     ] = None,
-    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="Of the stream; default in the table.")] = "",
-    keep_runs: Annotated[int, typer.Option(metavar="N", min=6, help="Older runs are taken away.")] = 100,
+    checkpoint: Annotated[
+        str, typer.Option(metavar="DIR", help=("Folder for the state of the stream; by default in the table."))
+    ] = "",
+    keep_runs: Annotated[int, typer.Option(metavar="N", min=6, help="Older runs are removed.")] = 100,
     zone: Zone = "",
     import_: Importing = None,
     skew: Skew = "50ms",

@@ -49,10 +49,10 @@ class Source:
         from ..spark.pipeline import Folders, Lines
 
         if bool(self.paths) == bool(self.format):
-            raise InputError("watch folders, PATH..., or a source of lines, --from kafka; one of them is needed.")
+            raise InputError("watch needs folders (PATH...) or a source of lines (--from kafka).")
         if self.paths:
             if self.options or self.header:
-                raise InputError("--option and --header are of a source of lines: name it with --from.")
+                raise InputError("--option and --header are for a source of lines: name it with --from.")
             return Folders(paths=tuple(self.paths))
         return Lines(
             format=self.format, options=read_pairs("--option", self.options, may_be_empty=True), header=self._header()
@@ -62,7 +62,7 @@ class Source:
         try:
             text = Path(self.header).read_text(encoding="utf-8").partition("\n")[0] if self.header else ""
             if text and not isinstance(json.loads(text), dict):
-                raise ValueError("its first line is no JSON object")
+                raise ValueError("its first line is not a JSON object")
         except (OSError, ValueError) as error:
             raise InputError(f"--header {self.header}: cannot be read: {error}.") from None
         return text
@@ -133,9 +133,9 @@ def watch(
     """
     console = console_beside(json_file)
     if to_options and not to:
-        raise InputError("--to-option is of a sink of Spark: name it with --to, such as --to kafka.")
+        raise InputError("--to-option is for a Spark sink: name it with --to, such as --to kafka.")
     if not once and not every:
-        raise InputError("--every 0 is no time to wait: 1s or more; or --once.")
+        raise InputError("--every 0 leaves no time to wait: give 1s or more, or --once.")
     sink = Sink(json=json_file, format=to, options=read_pairs("--to-option", to_options, may_be_empty=True))
     from ..spark.pipeline import Table, Watch
     from ..spark.pipeline import watch as run
@@ -172,7 +172,7 @@ def _ending(stop: threading.Event, console: SafeConsole) -> Iterator[None]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        console.say("ending when the batch that is under way is done; once more ends at once, and loses nothing")
+        console.say("ending when the current batch is done; press again to end at once, which loses nothing")
 
     before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

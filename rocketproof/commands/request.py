@@ -178,11 +178,12 @@ class Request:
             "--strategy and --strategy-command cannot both be given; check one after the other.": all(own.values()),
             "--strategy checks the laws of strategies; PROPERTY, --machine, --set, --engine and --through choose among "
             "the properties of the model. Leave one or the other out.": any(own.values()) and among_properties,
-            "--engine spark and --reduce cannot both be given: it leaves nothing out.": on_spark and self.reduce,
+            ("--engine spark and --reduce cannot both be given: a search on Spark leaves nothing out."): on_spark
+            and self.reduce,
             "--engine spark needs --on-disk with this --master: a folder or URI that all workers see.": on_spark
             and self.master
             and not (self.on_disk or self.master.startswith("local")),
-            "--master is of Spark; add --engine spark.": self.master and not on_spark,
+            "--master is for Spark; add --engine spark.": self.master and not on_spark,
             "--on-disk and --reduce cannot both be given: a search in a folder leaves nothing out.": self.on_disk
             and self.reduce,
             "--fail-on is about findings in a deployment; name its file with --config.": self.fail_on

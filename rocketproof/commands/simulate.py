@@ -59,7 +59,7 @@ def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
         f"(seed {plan.seed}): {summary.trace}"
     )
     if not summary.finished:
-        console.say("messages were still under way when it ended")
+        console.say("messages were still being processed when it ended")
     for fact, count in summary.facts.items():
         console.say(f"  {count:>9,}  {fact}")
     console.say(f"what was injected: {summary.truth}")

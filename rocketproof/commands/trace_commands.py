@@ -40,7 +40,7 @@ CONFORM_EXIT_CODES = exit_codes(
 
 DIAGNOSE_EXIT_CODES = exit_codes(
     "nothing is wrong: no claim is violated, and the model allows every event",
-    "something is wrong; known bugs that explain it are named, if any",
+    "something is wrong; known bugs that explain it are named, if there are any",
     "undecided: too little was recorded, or Ctrl-C",
 )
 

@@ -99,7 +99,7 @@ def _picture(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         if isinstance(outcome.result.run, Run):
             return run_svg(outcome.result.run, title=outcome.row.statement) + "\n"
-    raise InputError("--picture draws a run, and none was found here; ask about one row, as --where chooses it.")
+    raise InputError("--picture draws a run, but none was found here; choose one row with --where.")
 
 
 def exit_code(outcomes: Sequence[Outcome], *, interrupted: bool = False) -> int:
@@ -209,7 +209,9 @@ def _led(rows: Sequence[Row], request: Request) -> list[Row]:
             continue
         led.append(replace(row, subject=subject))
     if not led:
-        raise missing or InputError("--through leads runs, and this is proven for every number of steps.")
+        raise missing or InputError(
+            "--through selects runs, but this is proven for every number of steps, so there are none."
+        )
     return led
 
 
@@ -249,7 +251,7 @@ def search_rows(words: str, request: Request) -> None:
 def _rows(request: Request) -> list[Row]:
     """All rows that can be selected: those of the user's module, of a preset, or of the kit."""
     if request.module and request.preset:
-        raise InputError("--preset is a part of the kit, --module a suite of yours: check one after the other.")
+        raise InputError("--preset is a part of the kit and --module a suite of yours: check one after the other.")
     if request.module:
         return module_rows(request.module, folder=request.folder)
     return _preset_rows(request.preset) if request.preset else all_rows()
@@ -301,7 +303,9 @@ def _run(rows: Sequence[Row], request: Request, console: SafeConsole, outcomes: 
             from ..spark.session import failures
             from .engine import spark_session
 
-            chosen = replace(chosen, session=spark_session(request.master, remedy=" Use --engine explore, or mend it."))
+            chosen = replace(
+                chosen, session=spark_session(request.master, remedy=("Use --engine explore, or repair it."))
+            )
             screen.enter_context(failures())
         for outcome in run_suite(rows, chosen, progress=show):
             stop_if_interrupted()

@@ -205,4 +205,4 @@ def _unsure(result: CheckResult, followed: Conformance | None) -> str:
         return f"no queue can be followed through the model: {followed.why or 'no queue was ever assigned'}"
     if followed.holes:
         return f"something was lost in reading: {followed.holes[0]}"
-    return "events are missing of windows, so what they did is not known"
+    return "events of windows are missing, so what those did is not known"

@@ -55,7 +55,7 @@ def test_story_of_the_smallest_group(name: str) -> None:
 def test_bounds_say_how_many_groups_and_what_was_left_out() -> None:
     result = search_groups(CLAIMS["consistent-hash-ignores-order"], max_queues=5, max_consumers=3)
     assert (
-        result.bounds == "every group up to 5 queues and 3 clients: 309 (of five items or more only two other orders)"
+        result.bounds == "every group up to 5 queues and 3 clients: 309 (of five or more items, only two other orders)"
     )
     assert result.figures == {"groups": 309}
 

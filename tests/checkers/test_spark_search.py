@@ -141,4 +141,4 @@ def test_the_command_line_asks_for_it(spark: Any, tmp_path: Path, capsys: pytest
         (["--reduce", "symmetry"], "and --reduce cannot both be given: it leaves nothing out."),
     ):
         assert run(capsys, *asked, *options) == (3, "", f"rocketproof: --engine spark {refused}\n")
-    assert "--master is of Spark; add --engine spark." in run(capsys, *asked[:2], "--master", "local[2]")[2]
+    assert "--master is for Spark; add --engine spark." in run(capsys, *asked[:2], "--master", "local[2]")[2]

@@ -137,7 +137,7 @@ def test_a_program_that_dies_gets_the_case_in_which_it_does() -> None:
     )
     assert report.verdict is Verdict.VIOLATED
     assert report.required[6].verdict is Verdict.UNKNOWN
-    assert report.required[6].bounds == ("2 of 64 sizes up to 8 queues and 8 consumers; the strategy answers no more")
+    assert report.required[6].bounds == ("2 of 64 sizes up to 8 queues and 8 consumers; the strategy no longer answers")
     assert gone(strategy)
 
 

@@ -74,7 +74,7 @@ def test_an_interrupted_start_leaves_nothing(home: Path, number: signal.Signals)
     command = starting(home)
     command.send_signal(number)
     _, error = command.communicate()
-    assert (command.returncode, error) == (2, "rocketproof: interrupted, nothing is left of the cluster\n")
+    assert (command.returncode, error) == (2, "rocketproof: interrupted; nothing is left of the cluster\n")
     assert processes_with(mark(home)) == []
     assert not home.exists()
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -58,3 +62,44 @@ def test_actions_of_others_are_pinned_to_a_commit_with_its_version_beside() -> N
     assert used
     for line in used:
         assert re.search(r"uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+
+
+def script(name: str) -> str:
+    """The script of one step of the action."""
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    found = re.search(rf"- name: {name}\n.*?      run: \|\n((?:        [^\n]*\n)+)", text, re.DOTALL)
+    assert found is not None, name
+    return textwrap.dedent(found[1])
+
+
+def step(name: str, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run one step as a job does; the command is that of this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script(name)],
+        cwd=folder,
+        env={**os.environ, **inputs, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_action_checks_a_deployment(tmp_path: Path) -> None:
+    (tmp_path / "rocketproof.toml").write_text(
+        '[[topics]]\nname = "orders"\n[[groups]]\nname = "g"\nmembers = [{ name = "m" }]\n'
+        'subscriptions = { orders = "a || b" }\n[verify]\nproperties = ["A3"]\n'
+    )
+    done = step("Check the deployment or the machines", tmp_path, CONFIG="rocketproof.toml", FAIL_ON="error")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "rocketproof.sarif").exists()
+    assert (tmp_path / "rocketproof.xml").exists()
+
+
+def test_the_action_checks_each_trace_of_a_list(tmp_path: Path) -> None:
+    sample = ROOT / "traces" / "samples" / "steady-5.3.3.jsonl.zst"
+    (tmp_path / "with a blank.jsonl.zst").write_bytes(sample.read_bytes())
+    done = step("Check the recorded runs", tmp_path, TRACES="\nwith a blank.jsonl.zst\n\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "rocketproof-traces.xml").exists()
+    assert (tmp_path / "rocketproof-report" / "index.html").exists()

@@ -36,7 +36,7 @@ class Missing(Steps):
     )
     ASSIGNMENT = Step(
         claim=_CLAIM,
-        statement="A client pulls, delivers, finishes and gives up what is of queues that it has taken.",
+        statement="A client pulls, delivers, finishes and gives up only what belongs to queues that it has taken.",
         told="used {queue}, which it had never taken",
         of=(*PULLS, Kind.DELIVER, Kind.REVOKE, Kind.REMOVED, Kind.DISCARDED, Kind.EXPIRE),
         needs=(Kind.ASSIGN,),
@@ -45,8 +45,8 @@ class Missing(Steps):
     )
     PROGRESS = Step(
         claim=_CLAIM,
-        statement="A pull that brings messages goes on behind where it began.",
-        told="pulled messages of {queue} from offset {offset} on and was told to go on before that",
+        statement="A pull that brings messages continues after the offset at which it began.",
+        told="pulled messages of {queue} from offset {offset} on and was told to continue before that",
         of=(Kind.PULL_RESULT,),
         rules=("PL-19",),
     )

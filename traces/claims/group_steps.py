@@ -27,7 +27,7 @@ class GroupMisstep(Steps):
     )
     STARTED_TWICE = Step(
         claim=LIFECYCLE,
-        statement="A process that runs does not start.",
+        statement="A process that is running does not start again.",
         told="started in group {group}, where it was already running",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         excused_by=(Kind.CLIENT_CRASH,),
@@ -60,8 +60,8 @@ class GroupMisstep(Steps):
     )
     NOT_STOPPED = Step(
         claim=LIFECYCLE,
-        statement="A process that has given up its queues for its shutdown stops.",
-        told="gave up its queues for a shutdown but had not stopped {span} later",
+        statement="A process that has given up its queues in order to shut down stops.",
+        told="gave up its queues in order to shut down but had not stopped {span} later",
         needs=(Kind.REVOKE, Kind.CLIENT_START, Kind.CLIENT_STOP),
         rules=("ST-8",),
     )
@@ -91,22 +91,22 @@ class GroupMisstep(Steps):
     )
     NOT_ALL_TOLD = Step(
         claim=LIFECYCLE,
-        statement="A process tells the brokers of all that it has subscribed to.",
+        statement="A process tells the brokers everything that it has subscribed to.",
         told="left {topic} out of its heartbeats, although it had subscribed to it before",
         needs=(Kind.HEARTBEAT,),
         rules=("EN-9", "ST-4"),
     )
     NOT_TOLD = Step(
         claim=LIFECYCLE,
-        statement="A process balances the topics that its heartbeats name.",
-        told="balanced {topic}, which its last heartbeat did not name",
+        statement="A process rebalances only topics that its heartbeats name.",
+        told="rebalanced {topic}, which its last heartbeat did not name",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("RB-1", "ST-4"),
     )
     BROKER_NOT_RUNNING = Step(
         claim=LIFECYCLE,
-        statement="A broker hears of members only as long as it runs.",
+        statement="A broker registers and removes members only while it runs.",
         told="acted although it was not running",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.BROKER_START,),
@@ -114,7 +114,7 @@ class GroupMisstep(Steps):
     )
     BROKER_TWICE = Step(
         claim=LIFECYCLE,
-        statement="A broker starts when it does not run, and stops once.",
+        statement="A broker starts only when it is not running, and stops once.",
         told="started or stopped twice in a row",
         needs=(Kind.BROKER_START, Kind.BROKER_STOP),
         excused_by=(Kind.BROKER_CRASH,),
@@ -131,8 +131,8 @@ class GroupMisstep(Steps):
     )
     NOT_GIVEN = Step(
         claim=SHARES,
-        statement="A client takes a queue that its last pass over the topic gives it.",
-        told="took {queue}, which its last pass of rebalance did not give it",
+        statement="A client takes only a queue that its last rebalance of the topic gives it.",
+        told="took {queue}, which its last rebalance did not give it",
         needs=(Kind.REBALANCE, Kind.ASSIGN),
         beside=(Kind.REBALANCE,),
         seen=(Kind.REBALANCE,),
@@ -140,16 +140,19 @@ class GroupMisstep(Steps):
     )
     STILL_GIVEN = Step(
         claim=SHARES,
-        statement="A client gives up by rebalance a queue that its last pass over the topic does not give it.",
-        told="gave up {queue} by rebalance although its last pass gave it the queue",
+        statement=(
+            "A client gives up a queue in a rebalance only if its last rebalance of the topic does not give it "
+            "the queue."
+        ),
+        told="gave up {queue} in a rebalance although its last rebalance gave it the queue",
         needs=(Kind.REBALANCE, Kind.REVOKE),
         seen=(Kind.REBALANCE,),
         rules=("RB-30",),
     )
     KEPT = Step(
         claim=SHARES,
-        statement="A client gives up what a pass takes away before it makes the next one over the topic.",
-        told="kept {queue}, which a pass of rebalance had taken away {span} before",
+        statement="A client gives up what a rebalance takes away before it rebalances the topic again.",
+        told="kept {queue}, which a rebalance had taken away {span} before",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.ASSIGN,),
         seen_or_told=(Kind.REVOKE,),
@@ -157,8 +160,8 @@ class GroupMisstep(Steps):
     )
     NOT_ENDING = Step(
         claim=SHARES,
-        statement="A client gives up queues for its shutdown when it has left its group.",
-        told="gave up {queue} for a shutdown before it had left group {group}",
+        statement="A client that shuts down gives up its queues only after it has left its group.",
+        told="gave up {queue} in order to shut down before it had left group {group}",
         needs=(Kind.REVOKE, Kind.UNREGISTER, Kind.CLIENT_START),
         beside=(Kind.UNREGISTER,),
         seen_or_told=(Kind.UNREGISTER,),
@@ -166,37 +169,39 @@ class GroupMisstep(Steps):
     )
     OTHER_QUEUES = Step(
         claim=SHARES,
-        statement="A pass divides the queues that the last route of the topic names.",
-        told="divided other queues of {topic} than those that its last route names",
+        statement="A rebalance divides the queues that the last route of the topic names.",
+        told="divided different queues of {topic} from those that its last route names",
         needs=(Kind.REBALANCE, Kind.ROUTE),
         seen=(Kind.ROUTE,),
         rules=("EN-5", "RB-4"),
     )
     OTHER_MEMBERS = Step(
         claim=SHARES,
-        statement="A pass divides among the members that a broker has.",
+        statement="A rebalance divides queues among the members that a broker lists.",
         told="divided {topic} among members that no broker had listed",
         needs=(Kind.REBALANCE, Kind.MEMBERS, Kind.BROKER_START),
         rules=("EN-2", "RB-4"),
     )
     OTHER_STRATEGY = Step(
         claim=SHARES,
-        statement="A client divides a topic by one strategy as long as it runs.",
-        told="divided {topic} by a different strategy than before",
+        statement="A client divides a topic by the same strategy for as long as it runs.",
+        told="divided {topic} by another strategy than before",
         needs=(Kind.REBALANCE,),
         rules=("RB-6",),
     )
     UNKNOWN_GIVEN = Step(
         claim=SHARES,
-        statement="A pass gives queues of those that it divides.",
-        told="gave itself queues of {topic} that are not among those it divided",
+        statement="A rebalance assigns only queues that it divides.",
+        told="assigned itself queues of {topic} that are not among those it divided",
         needs=(Kind.REBALANCE,),
         rules=("RB-21",),
     )
     SILENT = Step(
         claim=LIFECYCLE,
-        statement="A process that balances a topic keeps sending heartbeats, before brokers forget it.",
-        told="balanced {topic} of group {group} although it had sent no heartbeat for {span}",
+        statement=(
+            "A process that rebalances a topic keeps sending heartbeats often enough for brokers not to forget it."
+        ),
+        told="rebalanced {topic} of group {group} although it had sent no heartbeat for {span}",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("ST-4", "ST-6"),
@@ -222,17 +227,19 @@ class GroupMisstep(Steps):
     )
     NOT_TAKEN = Step(
         claim=SHARES,
-        statement="A client takes a queue that pass after pass gives it, unless it is refused the lock of an orderly "
-        "one: a broker that tells it who is there, or hears its heartbeats, tells it the offset too; in doubt where a "
-        "topic is on several brokers.",
-        told="did not take {queue}, which its passes of rebalance gave it for {span}",
+        statement=(
+            "A client takes a queue that one rebalance after another gives it, unless it is refused the lock of "
+            "an orderly queue: a broker that tells it the members, or receives its heartbeats, also tells it "
+            "the offset. In doubt if the topic is on several brokers."
+        ),
+        told="did not take {queue}, which its rebalances gave it for {span}",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.ASSIGN,),
         rules=("RB-30", "RB-41"),
     )
     NOT_NEWER = Step(
         claim=LIFECYCLE,
-        statement="A client that takes queues of a topic tells the brokers a newer subscription to it.",
+        statement="A client that takes queues of a topic sends the brokers a newer subscription to it.",
         told="sent the brokers its old subscription to {topic}, {span} after it had taken queues",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE),
@@ -264,7 +271,7 @@ class GroupMisstep(Steps):
     )
     STILL_HAD = Step(
         claim=SHARES,
-        statement="A client that no longer consumes a topic gives up its queues in the next rounds of rebalance.",
+        statement="A client that no longer consumes a topic gives up its queues in the next rebalances.",
         told="kept queues of {topic} for {span} after it had told the brokers that it no longer consumes it",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),

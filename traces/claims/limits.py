@@ -12,48 +12,59 @@ from .step import Step
 _STORES = "stores-follow-each-other"
 
 BATCH_ABOVE = Step(
-    statement="All calls that a pull is cut into have one number of messages, but the last one, which may have less.",
-    told="was given {message} in calls of other sizes than {expected}, into which it had split a pull",
+    statement=(
+        "All listener calls into which a pull is split have the same number of messages, except the last one, "
+        "which may have fewer."
+    ),
+    told=(
+        "was given {message} in a call whose size is not {expected}, although the pull was split into calls of "
+        "that size"
+    ),
     needs=(Kind.DELIVER, *PULLS, Kind.ASSIGN, Kind.RESULT),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("CC-1", "OR-6"),
 )
 NOTHING_CACHED = Step(
-    statement="A client that puts a pull off, since it holds too much of the queue, holds something of it.",
-    told="put off a pull of {queue} as if it held too much of it, but held {expected} messages",
+    statement="A client that puts off a pull because it holds too much of the queue does hold something of it.",
+    told="put off a pull of {queue} because it held too much of it, but held {expected} messages",
     needs=(Kind.FLOW_CONTROL, *PULLS, *LEAVING, Kind.ASSIGN),
     seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
     rules=("PL-7", "PL-8", "PL-9", "PQ-8"),
 )
 OTHER_CONTROL = Step(
-    statement="Only orderly listeners wait for a lock, and only others are held up by the span of what they hold.",
+    statement=(
+        "Only clients with orderly listeners wait for a lock, and only the others are held up by the span of "
+        "what they hold."
+    ),
     told="put off a pull of {queue} for a reason that does not apply to its kind of listener",
     needs=(Kind.FLOW_CONTROL,),
     rules=("PL-9", "PL-10"),
 )
 TOO_FULL = Step(
-    statement="A client that holds more than 1,000 messages of a queue, or a span of 2,000, does not pull it; in "
-    "doubt, as the limits may be others.",
+    statement=(
+        "A client that holds more than 1,000 messages of a queue, or a span of 2,000, does not pull from it. In "
+        "doubt, as other limits may be configured."
+    ),
     told="pulled {queue} from offset {offset} while it held {expected} messages, or offsets, of it",
     needs=(*PULLS, *LEAVING, Kind.ASSIGN, Kind.REVOKE),
     seen=(Kind.PULL_RESULT, Kind.REMOVED, Kind.ASSIGN),
     rules=("PL-7", "PL-9"),
 )
 CLEANED_ORDERLY = Step(
-    statement="Messages of orderly listeners are not cleaned, however long those take.",
+    statement="Messages of orderly listeners never expire, however long the listeners take.",
     told="cleaned {message} although its listener is orderly",
     needs=(Kind.EXPIRE,),
     rules=("PQ-9",),
 )
 CLEANED_BEHIND = Step(
-    statement="A client cleans the first message of a window, and none behind it.",
+    statement="A client cleans only the first message of a window.",
     told="cleaned {message} although offset {expected} was before it in the window",
     needs=(*LEAVING, Kind.EXPIRE, Kind.ASSIGN),
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("PQ-9",),
 )
 SENT_NOTHING = Step(
-    statement="A pull stores an offset above 0 only.",
+    statement="A pull stores only an offset above 0.",
     told="stored offset {offset} of {queue} with a pull",
     needs=(Kind.COMMIT,),
     rules=("PL-14",),
@@ -65,7 +76,7 @@ NO_BROADCAST = Step(
     rules=("CC-11", "OF-10", "PL-14"),
 )
 ASKED_UNLOCKED = Step(
-    statement="A client of an orderly group asks where to begin when it has locked the queue.",
+    statement="A client of an orderly group asks where to begin only after it has locked the queue.",
     told="took {queue} at offset {offset}, for which it had asked {span} before it locked the queue",
     needs=(Kind.ASSIGN, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY),
     seen=(Kind.LOCK, Kind.OFFSET_QUERY),
@@ -86,7 +97,9 @@ NEVER_RESET = Step(
     rules=("OF-31",),
 )
 NOTHING_WRONG = Step(
-    statement="A client mends an offset, and drops a queue for it, when a broker has found it illegal.",
+    statement=(
+        "A client corrects an offset, and drops the queue for it, only when a broker has found the offset illegal."
+    ),
     told="corrected its offset of {queue}, which no broker had found illegal",
     needs=(Kind.ASSIGN, *PULLS),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
@@ -99,22 +112,24 @@ OTHER_REASON = Step(
     rules=("OR-9",),
 )
 AGAIN_AT_ONCE = Step(
-    statement="A listener is given a message that could not be sent back after 5 s.",
+    statement="A listener is given a message that could not be sent back again after 5 s.",
     told="was given {message} again {span} after it could not be sent back",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.SEND_BACK, Kind.ASSIGN),
     rules=("CC-12", "SB-5"),
 )
 AGAIN_UNCOUNTED = Step(
-    statement="A listener is given a message that could not be sent back with a count one higher.",
+    statement="A listener is given a message that could not be sent back with a count that is one higher.",
     told="was given {message} again with the count {expected}, after it could not be sent back",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.SEND_BACK, Kind.ASSIGN),
     rules=("CC-12", "SB-6"),
 )
 LEGAL = Step(
-    statement="A pull is found illegal outside of its queue only, or when an operator has reset the offset, which may "
-    "wait for it from before the recording on.",
+    statement=(
+        "A pull is found illegal only if it is outside of its queue, or if an operator has reset the offset, "
+        "which may have happened before the recording began."
+    ),
     told="was told that offset {offset} of {queue}, which ends at {expected}, is illegal although nobody had reset it",
     needs=(Kind.PULL_RESULT, Kind.RESET),
     complete=True,
@@ -127,14 +142,14 @@ MARK_LEFT = Step(
     rules=("PQ-2",),
 )
 GIVEN_COUNT = Step(
-    statement="A message of a topic of its producers is given for the first time with the count 0.",
+    statement="A message of an ordinary topic is given to a listener for the first time with the count 0.",
     told="was given {message} for the first time with the count {expected}",
     needs=(*LEAVING, Kind.ASSIGN),
     seen=(Kind.REMOVED, Kind.ASSIGN),
     rules=("EN-14", "SB-6"),
 )
 PUT_OFF_UNCOUNTED = Step(
-    statement="An orderly listener is given a message alone that it put off with a higher count than before.",
+    statement="An orderly listener that put off a single message is given it again with a higher count.",
     told="was given {message} again with the count {expected}, the one with which it had put it off",
     needs=(*LEAVING, Kind.ASSIGN),
     seen=(Kind.RESULT, Kind.ASSIGN),
@@ -142,27 +157,27 @@ PUT_OFF_UNCOUNTED = Step(
 )
 OTHER_LEVEL = Step(
     statement="A message that failed is sent back with the delay level that its listener has asked for.",
-    told="sent {message} back with a different delay level than its listener had asked for, {expected}",
+    told="sent {message} back with another delay level than its listener had asked for, {expected}",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
     seen=(Kind.DELIVER, Kind.SEND_BACK),
     rules=("CC-12", "CC-14"),
 )
 OUT_OF_TURN = Step(
     claim=_STORES,
-    statement="A broker delivers what waits at one level in the order in which it was stored.",
+    statement="A broker delivers the messages of one delay level in the order in which they were stored.",
     told="delivered {message} from a delay level {span} after another one of that level that was due later",
     needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
     rules=("DL-5",),
 )
 TARDY = Step(
     claim=_STORES,
-    statement="A broker delivers what waits at a level soon after it is due.",
-    told="delivered {message} late, as everything from that delay level for {span}",
+    statement="A broker delivers the messages of a delay level soon after they are due.",
+    told="delivered {message} late, like everything from that delay level for {span}",
     needs=(Kind.DELAY_DELIVER, Kind.BROKER_START),
     rules=("DL-4", "DL-5"),
 )
 OLD_OFFSET = Step(
-    statement="A client that stores the offset of a queue stores the one that it has in memory, and no older one.",
+    statement="A client that stores the offset of a queue stores the one that it has in memory, not an older one.",
     told="stored offset {offset} of {queue} while it had {expected} in memory",
     needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.RESET, Kind.CORRECT),
     seen=(Kind.COMMIT_MEMORY, Kind.ASSIGN),
@@ -170,9 +185,11 @@ OLD_OFFSET = Step(
 )
 WOKEN_LATE = Step(
     claim=_STORES,
-    statement="A pull that waits is answered when there is a message, in groups that take all messages of a topic.",
-    told="waited {span} for offset {offset} of {queue} although it was stored, and as long in most of "
-    "{expected} such pulls",
+    statement="A waiting pull is answered when there is a message, in groups that take all messages of a topic.",
+    told=(
+        "waited {span} for offset {offset} of {queue} although it was stored, as it did in most of {expected} "
+        "such pulls"
+    ),
     needs=(*PULLS, Kind.HEARTBEAT, Kind.REBALANCE, Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, Kind.BROKER_START),
     in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
     seen=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
@@ -181,16 +198,20 @@ WOKEN_LATE = Step(
 )
 STORED_ELSEWHERE = Step(
     claim=_STORES,
-    statement="A message that was stored once is given to listeners at the queue and offset at which it was stored.",
-    told="was given a message as {message} that its broker had stored elsewhere, at offset {expected}",
+    statement=(
+        "A message that was stored only once is given to listeners with the queue and offset at which it was stored."
+    ),
+    told="was given a message as {message}, but its broker had stored it elsewhere, at offset {expected}",
     needs=(Kind.DELIVER, Kind.STORE),
     seen=(Kind.DELIVER,),
     of_broker=(Kind.STORE,),
     rules=("EN-13", "PL-19"),
 )
 SENT_FINISHED = Step(
-    statement="Of a call with several messages those behind the acknowledged ones are sent back; asked where it was "
-    "seen that the result of each of them is told.",
+    statement=(
+        "Of a call with several messages, only those after the acknowledged ones are sent back. Judged only "
+        "where the recording shows the result of each of them."
+    ),
     told="sent {message} back although its listener had acknowledged it",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),

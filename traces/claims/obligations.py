@@ -123,7 +123,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NOT_LOCKED,
-        statement="The owner of an orderly queue has its lock, or another one's lock of it ends.",
+        statement="The owner of an orderly queue gets its lock, or another client's lock of it ends.",
         within=lambda t: t.stuck + t.lock_life,
         mark=Mark.PULLED,
         during=Condition.UNLOCKED,
@@ -133,7 +133,7 @@ OBLIGATIONS = (
     Obligation(
         claim="reset-is-followed",
         reason=Reason.NOT_RESET,
-        statement="A broker tells an owner that goes on pulling of a reset, at its next pull or by a request.",
+        statement="A broker tells an owner that keeps pulling of a reset, with its next pull or by a request.",
         within=lambda t: t.rounds + t.rebalance,
         mark=Mark.PULLED,
         during=Condition.WENT_ON,
@@ -147,7 +147,7 @@ OBLIGATIONS = (
     Obligation(
         claim="reset-is-followed",
         reason=Reason.NOT_RESET,
-        statement="An owner takes a queue anew whose offset was reset, and goes on where it was set to.",
+        statement="An owner takes a queue whose offset was reset again, and continues where the offset was set to.",
         within=lambda t: t.stuck + t.rounds,
         mark=Mark.PULLED,
         during=Condition.RESET,
@@ -160,7 +160,7 @@ OBLIGATIONS = (
     Obligation(
         claim="orderly-lock-is-renewed",
         reason=Reason.NOT_RENEWED,
-        statement="A client asks every 20 s to keep the locks of its queues.",
+        statement="A client asks every 20 s to renew the locks of its queues.",
         within=lambda t: t.stuck,
         mark=Mark.LOCKED,
         unless=Condition.UNANSWERED,
@@ -183,7 +183,10 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NO_PULLS,
-        statement="A client pulls each queue it has with messages left, as long as nothing of it waits in its cache.",
+        statement=(
+            "A client pulls each of its queues that has messages left, as long as nothing of the queue waits in "
+            "the client's cache."
+        ),
         within=lambda t: t.silent_death + t.rounds,
         mark=Mark.PULLED,
         behind=Mark.LOG_END,
@@ -197,7 +200,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NOT_POLLED,
-        statement="A client asks anew for a queue that it pulls, whether or not there are messages: a long poll ends.",
+        statement="A client pulls a queue again and again, whether or not there are messages: a long poll ends.",
         within=lambda t: t.silent_death + t.rounds,
         mark=Mark.PULLED,
         idle=True,
@@ -211,7 +214,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NOT_POLLED,
-        statement="A client that balances, and was answered when it asked for a queue, goes on asking.",
+        statement="A client that rebalances, and got an answer when it pulled a queue, keeps pulling.",
         within=lambda t: t.silent_death + t.rounds,
         mark=Mark.PULLED,
         idle=True,
@@ -226,7 +229,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.UNKNOWN,
-        statement="What is stored in a queue is pulled by the owner that pulls it.",
+        statement="What is stored in a queue is pulled by the owner that pulls from it.",
         within=lambda t: t.stuck,
         mark=Mark.PULLED,
         behind=Mark.LOG_END,
@@ -239,7 +242,9 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.NOT_DELIVERED,
-        statement="A message is given to a listener before, or soon after, those that were pulled with it or later.",
+        statement=(
+            "A message is given to a listener before those that were pulled with it or later, or soon after them."
+        ),
         within=lambda t: t.given_late,
         mark=Mark.FINISHED,
         behind=Mark.DELIVERED,
@@ -265,7 +270,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.PINNED,
-        statement="A listener that runs does not keep a queue with messages left from being pulled for long.",
+        statement="A running listener does not keep a queue with messages left from being pulled for long.",
         within=lambda t: t.stuck,
         mark=Mark.PULLED,
         behind=Mark.LOG_END,
@@ -292,8 +297,10 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.PINNED,
-        statement="An orderly listener, whose messages are never cleaned, returns within the time of which others have "
-        "half by default.",
+        statement=(
+            "An orderly listener, whose messages never expire, returns within twice the default consume timeout "
+            "of other listeners."
+        ),
         within=lambda t: 2 * max(t.consume_timeout, CONSUME_TIMEOUT),
         mark=Mark.FINISHED,
         blocked=Blocked.RUNNING,
@@ -318,7 +325,7 @@ OBLIGATIONS = (
     ),
     Obligation(
         reason=Reason.PINNED,
-        statement="An orderly message that was put off comes again.",
+        statement="An orderly message that was put off is delivered again.",
         within=lambda t: t.stuck,
         mark=Mark.FINISHED,
         blocked=Blocked.SUSPENDED,

@@ -33,7 +33,7 @@ OF_GROUPS = (
     ),
     TraceClaim(
         id="allocation-as-the-strategy-says",
-        statement="A client gives itself the queues that its strategy computes from what it saw.",
+        statement="A client assigns itself the queues that its strategy computes from what it saw.",
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,),),
         violated_by=((Kind.REBALANCE,),),
@@ -45,8 +45,10 @@ OF_GROUPS = (
     ),
     TraceClaim(
         id="views-agree",
-        statement="Members of a group do not differ about members for longer than two rounds, nor about queues for "
-        "longer than it takes to learn of a route besides.",
+        statement=(
+            "Members of a group do not disagree about the members for longer than two rounds of rebalance, nor "
+            "about the queues for longer than that and the time to learn of a new route."
+        ),
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,),),
         violated_by=((Kind.REBALANCE,),),
@@ -58,7 +60,7 @@ OF_GROUPS = (
     ),
     TraceClaim(
         id="every-topic-is-balanced",
-        statement="A client balances all its topics, again and again.",
+        statement="A client keeps rebalancing all its topics.",
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
         violated_by=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
@@ -82,7 +84,7 @@ OF_GROUPS = (
     ),
     TraceClaim(
         id="shares-are-taken",
-        statement="A client takes and gives up what its last pass of rebalance says, which goes by what it was told.",
+        statement="A client takes and gives up what its last rebalance says, which is based on what brokers told it.",
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,),),
         excused_by=(*LIFE, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE, Kind.ROUTE, Kind.MEMBERS, Kind.LOCK),

@@ -20,7 +20,7 @@ from .evidence import (
 OF_MESSAGES = (
     TraceClaim(
         id="maximum-as-configured",
-        statement="A send-back names the maximum of retries that its group has.",
+        statement="A send-back names the maximum number of retries of its group.",
         monitor=Monitor.MESSAGES,
         needs=((Kind.SEND_BACK,),),
         violated_by=((Kind.SEND_BACK,),),
@@ -54,7 +54,7 @@ OF_MESSAGES = (
     ),
     TraceClaim(
         id="every-copy-has-a-cause",
-        statement="A second copy of one attempt of a message has a recorded cause.",
+        statement="A second copy made after one attempt at a message has a recorded cause.",
         monitor=Monitor.MESSAGES,
         needs=DELIVERIES,
         violated_by=(*DELIVERIES, *((kind,) for kind in SCHEDULE), (Kind.DEAD_LETTER,)),
@@ -79,7 +79,7 @@ OF_MESSAGES = (
     ),
     TraceClaim(
         id="retry-waits-as-its-level-says",
-        statement="A retry comes no sooner than the delay of its level after the failure.",
+        statement="A retry is delivered no sooner after the failure than the delay of its level.",
         monitor=Monitor.MESSAGES,
         needs=RESULTS,
         violated_by=RESULTS,
@@ -90,7 +90,10 @@ OF_MESSAGES = (
     ),
     TraceClaim(
         id="level-as-the-count-says",
-        statement="A message that is sent back waits at the level its count and the listener ask for.",
+        statement=(
+            "A message that is sent back waits at the delay level that follows from its count and from what the "
+            "listener asked for."
+        ),
         monitor=Monitor.MESSAGES,
         needs=((Kind.DELAY_STORE,),),
         violated_by=((Kind.DELAY_STORE,),),
@@ -124,7 +127,10 @@ OF_MESSAGES = (
     ),
     TraceClaim(
         id="dead-letter-exactly-at-the-maximum",
-        statement="A message becomes a dead letter exactly when its last attempt has failed, or the listener gives up.",
+        statement=(
+            "A message becomes a dead letter exactly when its last attempt has failed, or when the listener "
+            "gives it up."
+        ),
         monitor=Monitor.MESSAGES,
         needs=((Kind.DEAD_LETTER,), (Kind.SEND_BACK, Kind.RESULT)),
         violated_by=((Kind.DEAD_LETTER,), (Kind.SEND_BACK, Kind.RESULT)),

@@ -36,7 +36,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="offset-never-back-without-cause",
-        statement="The stored offset of a queue decreases only for a reason of the closed list.",
+        statement="The stored offset of a queue decreases only for one of the known reasons.",
         monitor=Monitor.QUEUES,
         needs=((Kind.COMMIT,),),
         violated_by=((Kind.COMMIT,),),
@@ -62,7 +62,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="nothing-skipped",
-        statement="The stored offset passes no message that was neither delivered nor filtered out.",
+        statement="The stored offset never passes a message that was neither delivered nor filtered out.",
         monitor=Monitor.QUEUES,
         needs=((Kind.DELIVER,), (Kind.PULL_RESULT,), (Kind.COMMIT,)),
         # A first start above the beginning of a queue shows by its query and by where it begins.
@@ -105,7 +105,10 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="overlaps-are-short",
-        statement="Two clients own one queue no longer than two rounds of rebalance, from the poll of a new route on.",
+        statement=(
+            "Two clients own one queue for no longer than two rounds of rebalance, counted from the poll of a "
+            "new route."
+        ),
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
         violated_by=((Kind.ASSIGN,),),
@@ -120,7 +123,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="every-queue-gets-an-owner",
-        statement="No queue that had an owner, or has messages, is without one for long while the group lives.",
+        statement="No queue that had an owner or has messages is without an owner for long while the group lives.",
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
         violated_by=((Kind.ASSIGN,), (Kind.REVOKE,), (Kind.CLIENT_CRASH,), (Kind.REBALANCE,), (Kind.STORE,)),
@@ -135,7 +138,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="no-flapping",
-        statement="A client does not drop and take one queue again and again while nothing else changes.",
+        statement="A client does not keep dropping and taking one queue while nothing else changes.",
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,)),
         violated_by=((Kind.ASSIGN,), (Kind.REVOKE,)),
@@ -185,7 +188,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="reset-is-followed",
-        statement="An owner goes on where an operator has set the offset of its queue.",
+        statement="An owner continues where an operator has set the offset of its queue.",
         monitor=Monitor.QUEUES,
         needs=((Kind.RESET,), (Kind.ASSIGN,), (Kind.PULL_RESULT,)),
         excused_by=(*WINDOWS, Kind.CORRECT, Kind.PULL_RESULT),
@@ -208,7 +211,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="nothing-after-revoke",
-        statement="No listener is called with a message of a queue that its client gave up a while ago.",
+        statement="No listener is called with a message of a queue that its client gave up some time ago.",
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN,), (Kind.REVOKE,), (Kind.DELIVER,)),
         violated_by=((Kind.REVOKE,), (Kind.DELIVER,)),
@@ -222,7 +225,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="query-answers-what-is-stored",
-        statement="A client that asks for the stored offset of a queue is told the one that was stored last.",
+        statement="A client that asks for the stored offset of a queue is told the last one that was stored.",
         monitor=Monitor.QUEUES,
         needs=((Kind.COMMIT,), (Kind.OFFSET_QUERY,)),
         violated_by=((Kind.COMMIT,), (Kind.OFFSET_QUERY,)),
@@ -236,7 +239,9 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="nothing-without-its-cause",
-        statement="A client pulls, delivers and ends only what it was given: queues by assignment, messages by pulls.",
+        statement=(
+            "A client pulls, delivers and finishes only what it was given: queues by assignment, messages by pulls."
+        ),
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER),),
         excused_by=(Kind.CLIENT_START, Kind.ASSIGN, Kind.PULL_RESULT, Kind.DELIVER),
@@ -248,7 +253,10 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="steps-follow-each-other",
-        statement="A client goes on from its last step with a queue: pulls from answers, offsets from what left.",
+        statement=(
+            "Each step of a client with a queue follows from its last one: pulls from answers, offsets from the "
+            "messages that left."
+        ),
         monitor=Monitor.QUEUES,
         needs=((Kind.ASSIGN, Kind.PULL, Kind.RESULT, Kind.REMOVED, Kind.COMMIT_MEMORY),),
         excused_by=WINDOW_STEPS,
@@ -260,7 +268,7 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="events-fit-each-other",
-        statement="What two events tell of one thing is the same: an answer fits its question, a result its delivery.",
+        statement="Two events about one thing agree: an answer fits its question, and a result its delivery.",
         monitor=Monitor.QUEUES,
         needs=((Kind.PULL_RESULT, Kind.DELIVER, Kind.OFFSET_QUERY),),
         excused_by=WINDOW_STEPS,
@@ -272,7 +280,10 @@ OF_QUEUES = (
     ),
     TraceClaim(
         id="stores-follow-each-other",
-        statement="A broker stores messages of a queue one after another, retries and dead letters in their topics.",
+        statement=(
+            "A broker stores the messages of a queue one after another, and retries and dead letters in their "
+            "own topics."
+        ),
         monitor=Monitor.QUEUES,
         needs=((Kind.STORE,),),
         excused_by=(Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER, *BROKERS),
@@ -300,8 +311,8 @@ OF_REFUSED_PULLS = (
         settled_by=PULL_RESULTS,
     ),
     TraceClaim(
-        id="illegal-offset-is-mended",
-        statement="A pull offset found illegal is mended, not asked for again.",
+        id="illegal-offset-is-corrected",
+        statement="A pull offset that was found illegal is corrected, not asked for again.",
         monitor=Monitor.QUEUES,
         needs=((Kind.PULL_RESULT,),),
         violated_by=((Kind.PULL_RESULT,),),

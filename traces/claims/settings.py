@@ -29,7 +29,7 @@ PERSIST_PERIOD = 5_000
 """ST-3: a client sends its offsets this often (``ClientConfig#persistConsumerOffsetInterval``)."""
 
 CHANNEL_EXPIRY = 120_000
-"""ST-6: a broker forgets a client after this silence (``ConsumerManager#CHANNEL_EXPIRED_TIMEOUT``)."""
+"""ST-6: a broker forgets a client after this silence (``BrokerConfig#channelExpiredTimeout``)."""
 
 CHANNEL_SCAN = 10_000
 """ST-6: it looks for such clients this often."""

@@ -82,7 +82,7 @@ def _one(offset: int) -> str:
 
 def _bounds(clock: Clock) -> str:
     if clock.recorder == clock.reference:
-        return "the others are held against it"
+        return "the others are compared with it"
     known: Sequence[int | None] = (clock.low, clock.high)
     if known == (None, None):
         return "nothing bounds it"

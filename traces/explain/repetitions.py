@@ -25,7 +25,7 @@ WORDS = {
     Cause.TIMEOUT: "its listener took longer than consumeTimeout",
     Cause.OFFSET_WENT_BACK: "the stored offset of its queue went back",
     Cause.RESET: "the offset of its queue was reset",
-    Cause.BROKER_RESTART: "its broker was started again with an older offset",
+    Cause.BROKER_RESTART: "its broker restarted with an older offset",
     Cause.SCHEDULE_REPLAY: "the schedule topic delivered its retry again",
     Cause.SENT_TWICE: "it was sent back twice",
     Cause.SUSPENDED: "its listener suspended the queue",

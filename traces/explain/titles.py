@@ -26,11 +26,11 @@ _TITLES: Mapping[str, str] = {
     "only-owners-commit": "{actor} stored an offset of {queue}, which it did not have",
     "overlaps-are-short": "{actor} and {other} both had {queue} for {span}",
     "every-queue-gets-an-owner": "{queue} had no owner for {span}",
-    "no-flapping": "{actor} dropped and took {queue} again and again for {span}",
+    "no-flapping": "{actor} kept dropping and taking {queue} for {span}",
     "orderly-one-listener": "{actor} was given {message} while the listener of {other} ran on the queue",
     "orderly-in-order": "{actor} was given {message} out of order",
     "every-queue-moves": "{queue} stood still for {span} although messages were left",
-    "reset-is-followed": "{actor} went on with {queue} for {span} as if its offset had not been reset",
+    "reset-is-followed": "{actor} continued with {queue} for {span} as if its offset had not been reset",
     "orderly-lock-is-renewed": "{actor} had {queue} for {span} and did not renew its lock",
     "nothing-after-revoke": "{actor} was given {message} {span} after it had given the queue up",
     "query-answers-what-is-stored": "{actor} was told that offset {value} of {queue} is stored, but it was {expected}",
@@ -39,27 +39,33 @@ _TITLES: Mapping[str, str] = {
     "events-fit-each-other": "{actor} {misstep}",
     "stores-follow-each-other": "{actor} {misstep}",
     "maximum-as-configured": "{message} was sent back{by} with a maximum of {value}, but its group has {expected}",
-    "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} follows",
+    "attempts-follow-each-other": "{message} came with a count of {value}, where {expected} is next",
     "attempts-within-the-maximum": "{message} was delivered beyond its maximum of attempts",
-    "every-copy-has-a-cause": "{message} has a second copy of one attempt, and nothing that was recorded explains it",
+    "every-copy-has-a-cause": (
+        "{message} has a second copy made after one attempt, and nothing that was recorded explains it"
+    ),
     "only-failed-messages-are-sent-back": "{message} was sent back{by} although it had not failed",
-    "retry-waits-as-its-level-says": "{message} came again at {value_clock}, although not due before {expected_clock}",
-    "level-as-the-count-says": "{message} waits otherwise than its count asks for: {waits} instead of {waits_by_rule}",
+    "retry-waits-as-its-level-says": (
+        "{message} came again at {value_clock}, although it was not due before {expected_clock}"
+    ),
+    "level-as-the-count-says": "{message} does not wait as its count asks for: {waits} instead of {waits_by_rule}",
     "never-before-it-is-due": "{message} was delivered at {value_clock}, before it was due at {expected_clock}",
     "delivered-when-due": "{message} was not delivered when it was due, at {expected_clock}",
     "dead-letter-exactly-at-the-maximum": "{message} became a dead letter at the wrong count",
     "nothing-after-the-dead-letter": "{message} was delivered{to} after it had become a dead letter",
     "sent-back-message-comes-again": "{message} was sent back and never stored again",
     "one-process-for-each-client-id": "two processes of group {group} have the client id {id} at once",
-    "same-subscriptions": "members of group {group} differ about {topic} for {span}: {actor} and {other}, for example",
-    "allocation-as-the-strategy-says": "{actor} gave itself {assigned} of {topic}, but its strategy {answer}",
+    "same-subscriptions": (
+        "members of group {group} disagree about {topic} for {span}: {actor} and {other}, for example"
+    ),
+    "allocation-as-the-strategy-says": "{actor} assigned itself {assigned} of {topic}, but its strategy {answer}",
     "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
     "for example",
-    "every-topic-is-balanced": "{actor} balanced some topics of group {group} for {span}, but not {topic}",
+    "every-topic-is-balanced": "{actor} rebalanced some topics of group {group} for {span}, but not {topic}",
     "processes-act-in-order": "{actor} {misstep}",
     "shares-are-taken": "{actor} {misstep}",
     "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",
-    "illegal-offset-is-mended": "{actor} asked for the illegal offset {offset} of {queue} again and again",
+    "illegal-offset-is-corrected": "{actor} kept asking for the illegal offset {offset} of {queue}",
     "every-queue-is-readable": "messages were stored in {queue} ({value}), which no member of group {group} knows",
 }
 """What is wrong, for each claim."""
@@ -71,15 +77,15 @@ _STEPS: Mapping[str, type[Steps]] = {
 
 STANDSTILLS: Mapping[int, str] = {
     Reason.NO_OWNER: "nobody had it",
-    Reason.NO_PULLS: "{actor} had it, and did not pull it",
+    Reason.NO_PULLS: "{actor} had it, but did not pull it",
     Reason.PINNED: "{other} did not finish offset {offset}",
     Reason.NOT_LOCKED: "{actor} could not lock it",
     Reason.REFUSED: "the pulls of {actor} were refused",
     Reason.NOT_COMMITTED: "what {actor} had finished was not stored",
-    Reason.NOT_DELIVERED: "{actor} had pulled offset {offset}, and no listener was given it",
+    Reason.NOT_DELIVERED: "{actor} had pulled offset {offset}, but no listener was given it",
     Reason.NOT_IN_MEMORY: "what {actor} had finished did not move the offset in its memory",
-    Reason.OWNER_STOOD_STILL: "{actor} had it, and did nothing at all in that time",
-    Reason.UNKNOWN: "{actor} pulled it, and what was there did not come",
+    Reason.OWNER_STOOD_STILL: "{actor} had it, but did nothing at all in that time",
+    Reason.UNKNOWN: "{actor} pulled it, but did not get what was there",
 }
 """Why a queue stands still, by the value of the finding."""
 
@@ -184,7 +190,7 @@ def _shares(row: Mapping[str, int], slot: Slot | None, names: Names, found: Sequ
         and (actor is None or each.event.get("client") == actor.name)
         and (slot is None or each.event.get("topic") == slot.topic)
     ]
-    refused = "has no answer to what it saw"
+    refused = "has no answer for what it saw"
     if not passes:
         return f"{row['value']} queues", f"gives it {row['expected']}" if row["expected"] >= 0 else refused
     event = passes[0]

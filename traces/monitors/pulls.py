@@ -23,7 +23,7 @@ corrected.
 """
 
 _STORED = constant(CODE["query-answers-what-is-stored"])
-_CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-mended"])
+_CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-corrected"])
 _NONE_CAME = constant(0)
 
 

@@ -138,7 +138,7 @@ export const OF_MODEL = {
     "所有运行的消费者都采用了同一份真实视图之后，每个队列恰好有一个所有者。",
   "No client's offset passes a message with which its listener was never called.":
     "客户端的位点不会越过从未交给其监听器的消息。",
-  "No message waits to be sent back: a listener that failed has had its only chance.":
+  "No message waits to be sent back: a listener that failed does not get the message again.":
     "没有消息等着发回：监听器失败了，机会就用完了。",
   "A client that is gone can be started again.": "离开的客户端可以再次启动。",
   "There is always an offset file, or a copy of it, that can be read.": "总有一个位点文件或它的副本可以读取。",
@@ -150,20 +150,20 @@ export const OF_MODEL = {
     "在内存位点与拉取位置之间，窗口持有每一条没有处理的消息。",
   "A message is delivered a second time only for a recorded cause.": "消息第二次投递，一定有记录在案的原因。",
   "A message is sent back only after a listener has had it.": "监听器拿到过的消息才会发回。",
-  "Retries come to the group's retry topic only, dead letters to its dead-letter topic only.":
+  "Retries are stored only in the group's retry topic, and dead letters only in its dead-letter topic.":
     "重试只进消费组的重试主题，死信只进它的死信主题。",
   "A dead letter does not wait in the schedule topic.": "死信不在延迟主题里等待。",
-  "The origin id of every retry and dead letter names the message it all began with.":
+  "The origin id of every retry and dead letter names the original message.":
     "每个重试和死信的原始 id 都是最初那条消息的。",
   "The in-memory offset of a window never passes a message that the window still holds.":
     "窗口的内存位点不会越过窗口仍持有的消息。",
   "A message is handled for the first time only after all messages before it in its queue.":
     "队列里前面的消息都处理了，一条消息才会第一次处理。",
-  "No listener gets a message before all earlier ones are handled, or come in the same batch.":
+  "No listener gets a message before all earlier ones are handled or are in the same batch.":
     "前面的消息都已处理或同在一批，监听器才会拿到一条消息。",
-  "A message below the committed offset was handled, or a copy of it waits, is in the retry queue, or is a dead letter.":
+  "A message below the committed offset was handled, or a copy of it is waiting, is in the retry queue, or is a dead letter.":
     "已提交位点之下的消息处理过，或者它的副本在等待、在重试队列里，或是死信。",
-  "A message that always fails is dead-lettered exactly when it was sent back once more than the maximum allows, neither earlier nor later.":
+  "A message that always fails becomes a dead letter exactly when it was sent back once more than the maximum allows, neither earlier nor later.":
     "总是失败的消息，恰好在发回次数比上限多一次时成为死信，不早也不晚。",
   "The reconsumeTimes of a copy says how often its message was sent back.": "副本的 reconsumeTimes 就是它的消息发回的次数。",
   "Dead letters can be read.": "死信可以读取。",

@@ -483,7 +483,7 @@ def test_a_master_that_is_none_is_one_line(
     monkeypatch.setattr(session, "open_session", failing)
     code, _, err = run(capsys, "check", right, "--master", "bogus")
     said = "Spark does not start with --master bogus: Could not parse Master URL: 'bogus'"
-    assert (code, err) == (3, f"rocketproof: {said} Use --engine local, or mend it.\n")
+    assert (code, err) == (3, f"rocketproof: {said} Use --engine local, or repair it.\n")
 
 
 def test_the_list_has_every_claim(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ def test_a_folder_is_collected_gone_on_with_and_checked(tmp_path: Path, capsys: 
         assert told.splitlines() == [
             "message-trace.jsonl: 3 more lines",
             "  not read to the end: RMQ_SYS_TRACE_TOPIC@a:0: the limit of 1 messages is reached",
-            "run the same again to read on",
+            "run the same command again to continue",
             f"check it: rocketproof check {out}",
         ]
     code, told, _ = run(capsys, "check", out)

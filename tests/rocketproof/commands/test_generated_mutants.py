@@ -40,14 +40,14 @@ def test_the_json_has_each_property_with_its_mutants() -> None:
     (gone,) = [item for item in told["properties"] if item["id"] == GONE]
     assert (gone["machine"], gone["asked"], gone["mutants"]) == ("orderly_lock", 1, (UNGUARDED.id,))
     assert gone["statement"] == next(row.statement for row in ROWS if row.id == GONE)
-    assert (told["notice one mutant only"], told["notice none"]) == ([GONE], [FREE])
+    assert (told["notice only one mutant"], told["notice none"]) == ([GONE], [FREE])
     assert (told["rows"][EXCLUDES], told["rows"][FREE]) == (2, 0)
     assert EXCLUDES not in told["not asked"]
 
 
 def test_the_page_says_what_such_a_property_claims_and_what_the_mutant_changes() -> None:
     text = page(OUTCOMES, ROWS, MATRIX)
-    assert "1 properties notice one mutant only" in text
+    assert "1 properties notice only one mutant" in text
     assert f"<td>{UNGUARDED.id}</td><td>{UNGUARDED.told}</td>" in text
     (free,) = {row.statement for row in ROWS if row.id == FREE}
     assert f"<td>{FREE}</td><td>{free}</td><td>orderly_lock</td><td>2</td>" in text
@@ -57,7 +57,7 @@ def test_the_text_lists_them() -> None:
     out = io.StringIO()
     print_notices(SafeConsole(file=out, width=120), OUTCOMES, ROWS)
     assert out.getvalue().splitlines()[:4] == [
-        "1 properties notice one mutant only",
+        "1 properties notice only one mutant",
         f"  {GONE}  {UNGUARDED.id}, of 1",
         "1 properties notice none of those that differ where they are claimed",
         f"  {FREE:{len(GONE)}}  of 2",

@@ -80,7 +80,7 @@ def test_every_value_goes_into_the_plan(
     times = ["--consume-timeout", "30s", "--duration", "2h", "--keys"]
     code, out, _ = run(capsys, "simulate", *written, *times, "--out", tmp_path / "new")
     assert code == 0
-    assert "messages were still under way when it ended" in out.splitlines()
+    assert "messages were still being processed when it ended" in out.splitlines()
     wanted = {**values, "consume_timeout": 30_000, "duration": 7_200_000, "keys": True, "out": tmp_path / "new"}
     assert {name: getattr(plans[0], name) for name in wanted} == wanted
     left = {name for name in vars(plans[0]) if name not in wanted}

@@ -66,7 +66,7 @@ def test_no_output_of_a_check_acts(trace: Path, tmp_path: Path, capsys: pytest.C
     _, out, err = run(
         capsys, "check", trace, "--all", *(part for name, file in files.items() for part in (f"--{name}", file))
     )
-    assert "gave itself 2 queues" in out
+    assert "assigned itself 2 queues" in out
     texts = {"terminal": out, "complaints": err} | {
         name: file.read_text("utf-8") for name, file in files.items() if file.is_file()
     }

@@ -123,7 +123,7 @@ def test_a_story_is_told_with_its_source_lines() -> None:
     check, told = troubled(flood=10)
     lines = printed(check, [told[0], replace(told[0], certainty="it rests on two clocks", left_out=0)])
     at = lines.index(
-        "offset-never-back-without-cause  The stored offset of a queue decreases only for a reason of the closed list."
+        "offset-never-back-without-cause  The stored offset of a queue decreases only for one of the known reasons."
     )
     assert lines[at : at + 12] == [
         lines[at],

@@ -65,7 +65,7 @@ def test_it_ends_on_sigterm_when_its_batch_is_done(
     assert (code, err) == (0, "")
     assert sorted(line.partition(":")[0] for line in out.splitlines()) == [
         "batch 0",
-        "ending when the batch that is under way is done; once more ends at once, and loses nothing",
+        "ending when the current batch is done; press again to end at once, which loses nothing",
     ]
     assert len(list(table.glob("alerts=*"))) == 1
 

@@ -79,7 +79,7 @@ WRONG = {
         [*TAKEN, found(5_000, "one", 4, 3, count=1)],
         4,
         5_000,
-        "one pulled messages of T@b:0 from offset 4 on and was told to go on before that",
+        "one pulled messages of T@b:0 from offset 4 on and was told to continue before that",
     ),
 }
 

@@ -414,7 +414,7 @@ def test_what_another_broker_lost_leaves_no_doubt_of_what_a_process_did() -> Non
 def test_it_is_told_in_a_sentence() -> None:
     assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == ("one pulled T@b:0 from offset 4 instead of 3")
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
-        "one ended offset 0 of T@b:0 with a different count than the one it was given, 0"
+        "one ended offset 0 of T@b:0 with another count than the one it was given with, 0"
     )
 
 
@@ -1005,7 +1005,7 @@ def test_an_answer_may_lead_to_what_is_stored_meanwhile_but_not_beyond_that() ->
     beyond = WRONG[Misstep.LED_BEYOND]
     assert told(beyond, name=FIT) == [Misstep.LED_BEYOND]
     assert sentence(check(beyond), FIT) == (
-        "one was told to go on with T@b:0 at offset 3, although the queue ended at 2 when it did"
+        "one was told to continue T@b:0 at offset 3, although the queue ended at 2 when it did"
     )
     right = [*RIGHT, led(800, 3, 2), pull(810, 3)]
     assert told(right, found(820, "one", 3, 3, count=0, log=3) | {"result": "no_new_message"}, name=FIT) == []

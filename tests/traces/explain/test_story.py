@@ -235,7 +235,7 @@ def test_a_finding_about_a_group(tmp_path: Path) -> None:
         since=NOON + 5, time=NOON + 60_005,
     )  # fmt: skip
     (story,) = stories(open_trace([tmp_path / "t.jsonl"]), rows, names)
-    assert story.title == "Members of group G differ about Orders for 60.0 s: c2 and c1, for example"
+    assert story.title == "Members of group G disagree about Orders for 60.0 s: c2 and c1, for example"
     assert lines(story.sentences) == [2, 3]
 
 

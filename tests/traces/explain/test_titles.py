@@ -45,7 +45,7 @@ def test_a_message_is_called_by_its_key_and_times_are_times(tmp_path: Path) -> N
         tmp_path, "retry-waits-as-its-level-says", events, Names(), origin=origin_of("KEY1"), value=NOON,
         expected=NOON + 8_964,
     )  # fmt: skip
-    assert title == "Message KEY1 came again at 00:00:02.061, although not due before 00:00:11.025"
+    assert title == "Message KEY1 came again at 00:00:02.061, although it was not due before 00:00:11.025"
 
 
 def lists(client: str, *members: str, seconds: tuple[int, ...]) -> list[dict[str, object]]:
@@ -85,9 +85,9 @@ def test_a_message_without_a_key_has_its_origin(tmp_path: Path) -> None:
     ("reason", "why"),
     [
         (Reason.NO_OWNER, ": nobody had it"),
-        (Reason.NO_PULLS, ": c1 had it, and did not pull it"),
+        (Reason.NO_PULLS, ": c1 had it, but did not pull it"),
         (Reason.PINNED, ": c2 did not finish offset 7"),
-        (Reason.OWNER_STOOD_STILL, ": c1 had it, and did nothing at all in that time"),
+        (Reason.OWNER_STOOD_STILL, ": c1 had it, but did nothing at all in that time"),
     ],
 )
 def test_a_queue_that_stands_still_tells_why(reason: Reason, why: str, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_an_allocation_names_the_queues(tmp_path: Path) -> None:
     ]
     row = {"slot": names.slot(Slot("G", "T", "", -1)), "actor": names.actor(Actor("c1")), "value": 2, "expected": 2}
     title = told(tmp_path, "allocation-as-the-strategy-says", events, names, **row)
-    assert title == "c1 gave itself 2 queues (b:0, b:2) of T, but its strategy gives it 2 queues (b:0-1)"
+    assert title == "c1 assigned itself 2 queues (b:0, b:2) of T, but its strategy gives it 2 queues (b:0-1)"
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

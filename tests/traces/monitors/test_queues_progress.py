@@ -31,7 +31,7 @@ from .queue_events import (
 
 MOVES = "every-queue-moves"
 CURRENT = "subscription-is-current"
-MENDED = "illegal-offset-is-mended"
+MENDED = "illegal-offset-is-corrected"
 
 HEARTBEATS = [heartbeat(t, "one", "T=*@1") for t in range(1_000, 400_000, 30_000)]
 BEHIND = [assign(1_000, "one", 0), found(2_000, "one", 0, 2, log=50), *consumed(3_000, "one", 0, 1)]

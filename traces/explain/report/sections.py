@@ -85,7 +85,7 @@ def settings(result: CheckResult) -> list[tuple[str, str]]:
     """The terms of the check: tolerances and limits."""
     terms = result.settings
     return [
-        ("clocks that nothing bounds differ by at most", f"{terms.skew:,} ms"),
+        ("clocks that no events compare differ by at most", f"{terms.skew:,} ms"),
         ("overlaps, gaps and unequal views may last", f"{terms.rounds:,} ms"),
         ("a queue with messages left may stand still for", f"{terms.stuck:,} ms"),
         ("a delayed message may come late by", f"{terms.late:,} ms"),

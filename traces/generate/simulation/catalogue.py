@@ -33,7 +33,7 @@ class Claim(enum.StrEnum):
     ALLOCATION = "allocation-as-the-strategy-says"
     VIEWS = "views-agree"
     TOPICS = "every-topic-is-balanced"
-    ILLEGAL = "illegal-offset-is-mended"
+    ILLEGAL = "illegal-offset-is-corrected"
     NOT_OWNER = "only-owners-commit"
     IN_ORDER = "orderly-in-order"
 

@@ -54,7 +54,7 @@ SHOWN = {
     "F2": "only-failed-messages-are-sent-back",
     "F3": "every-copy-has-a-cause",
     "F7": "every-queue-moves",
-    "G4": "illegal-offset-is-mended",
+    "G4": "illegal-offset-is-corrected",
     "G5-sent-back": "every-queue-moves",
     "H1": "delivered-when-due",
     "H2": "every-copy-has-a-cause",

@@ -40,7 +40,7 @@ PLACES = {
     "E6": {"failed-message-comes-again": 3, "orderly-in-order": 3},
     "F4": {"every-queue-moves": 3},
     "G1": {"nothing-skipped": 3},
-    "G4": {"illegal-offset-is-mended": 3},
+    "G4": {"illegal-offset-is-corrected": 3},
     "H1": {"delivered-when-due": 3},
     "H2": {"every-copy-has-a-cause": 3},
     "H7": {"never-before-it-is-due": 3, "retry-waits-as-its-level-says": 3},
