@@ -329,6 +329,6 @@ concurrently.explanation(
     naive="only-the-failed-message-sent-back",
     exact="sent-back-only-after-failing",
     constants={"messages": 2, "causes": 1, "batch": 2, "pull_batch": 2, "failures": 1},
-    doc="A failure makes the ackIndex -1 (CC-10), so all messages of the task are sent back, those too that the "
+    doc="A failure makes the ackIndex -1 (CC-10), so all messages of the task are sent back, even those that the "
     "listener was done with. The index counts with CONSUME_SUCCESS only. Source: #1815, #1382, #7332.",
 )

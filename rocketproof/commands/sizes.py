@@ -79,7 +79,7 @@ def read_count(option: str, text: str) -> int:
     found = re.fullmatch(r"(\d[\d_]*)(?:e(\d{1,2}))?", text.strip())
     number = int(found[1]) * 10 ** int(found[2] or 0) if found else 0
     if number < 1:
-        raise InputError(f"{option} {text!r} is no number of things. Write a whole number above 0, such as 1e6.")
+        raise InputError(f"{option} {text!r} is not a number. Write a whole number above 0, such as 1e6.")
     return number
 
 

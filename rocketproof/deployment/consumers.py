@@ -22,11 +22,11 @@ class Consumer(Table):
     """Settings of one consumer, and facts about its listener."""
 
     client_language: Literal["java", "spring", "go", "cpp", "python", "grpc"] = setting(
-        "java", "Which client it is; its defaults are then those of that client, where they differ."
+        "java", "Which client it is; where its defaults differ from the Java client's, they apply."
     )
     client_version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] = setting(
         LANGUAGES["java"].newest,
-        "Release of the client; of another one than Java's its newest, if not given.",
+        "Release of the client; for a client other than Java's, the newest one if not given.",
         says="a release, such as 4.9.8",
     )
     message_model: Literal["CLUSTERING", "BROADCASTING"] = setting(
@@ -167,7 +167,7 @@ class Consumer(Table):
         5000, "Period in which offsets are sent to brokers.", unit="ms", source="ST-3", ge=1
     )
     slowest_listener_millis: int | None = setting(
-        None, "The longest that a call of the listener is expected to take, if known.", unit="ms", ge=1
+        None, "The longest time that a listener call is expected to take, if known.", unit="ms", ge=1
     )
     delay_level_when_next_consume: int = setting(
         0, "Delay level that the listener sets for a failed message: 0 lets the broker decide.", source="CC-14", ge=-1
@@ -182,7 +182,7 @@ class Consumer(Table):
         True, "Whether the listener does no harm when it gets a message twice. RocketMQ requires that.", source="G3"
     )
     unsubscribes_at_runtime: list[TopicName] = setting(
-        [], "Topics that members unsubscribe while they run.", source="RB-36"
+        [], "Topics that members unsubscribe from while they run.", source="RB-36"
     )
 
     @property
@@ -208,8 +208,8 @@ class Consumer(Table):
 class Member(Consumer):
     """A member of a group: a process, or several identical ones."""
 
-    name: str = setting(..., "How findings call it.", min_length=1)
-    instances: int = setting(1, "How many such processes there are.", ge=1, le=1024)
+    name: str = setting(..., "The name that findings use for it.", min_length=1)
+    instances: int = setting(1, "The number of such processes.", ge=1, le=1024)
     client_ip: str | None = setting(
         None, "Address as the client sees it, if known; the first part of the client id.", source="EN-6", min_length=1
     )

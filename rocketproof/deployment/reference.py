@@ -18,22 +18,29 @@ _TABLES: tuple[tuple[str, type[Table], str], ...] = (
     (
         "[[groups]]",
         Group,
-        "A consumer group. Besides these fields it has those of [a consumer](#settings-of-a-consumer), which hold for "
-        "all members that do not say otherwise.",
+        (
+            "A consumer group. Besides these fields it has those of [a consumer](#settings-of-a-consumer), which "
+            "apply to all members that do not override them."
+        ),
     ),
     (
         "[[groups.members]]",
         Member,
-        "A member of the group above it: a process, or several alike. It may have every field of "
-        "[a consumer](#settings-of-a-consumer) as well.",
+        (
+            "A member of the group above it: one process, or several identical ones. It may also have every field "
+            "of [a consumer](#settings-of-a-consumer)."
+        ),
     ),
     (
         "Settings of a consumer",
         Consumer,
-        "In `[[groups]]` for all members, in `[[groups.members]]` for one. They are called as the properties of "
-        "`DefaultMQPushConsumer` are, with `_`; those from `slowest_listener_millis` on are facts about the listener.",
+        (
+            "In `[[groups]]` for all members, in `[[groups.members]]` for one. They have the names of the "
+            "properties of `DefaultMQPushConsumer`, in snake_case; those from `slowest_listener_millis` on are "
+            "facts about the listener."
+        ),
     ),
-    ("[[accepted]]", Accepted, "A finding that the users know of and live with: it does not fail the check."),
+    ("[[accepted]]", Accepted, "A finding that you know about and accept: it does not fail the check."),
 )
 
 
@@ -49,8 +56,8 @@ def reference() -> str:
         parts += [f"## {title.strip('[]') if title.startswith('[') else title}\n", f"{about}\n", _fields(table)]
     parts += [
         "## Known mistakes\n",
-        "The id is a name of its own: the mistake `G1` is not the guarantee `G1` of the rules. What a finding rests on "
-        "stands behind it, as `rules: …`.\n",
+        "The ids are separate from those of the rules: the mistake `G1` is not the guarantee `G1`. Each finding names "
+        "the rules that it is based on, as `rules: …`.\n",
         _rules(),
     ]
     return "\n".join(parts)

@@ -34,7 +34,7 @@ _JAVA, _GO, _CPP, _BROKER, _CONFIG = "Java client", "Go client", "C++ client", "
 
 ADVICE: Mapping[str, Advice] = {
     "A1": Advice(where=_CONFIG, remedy="Give each process an instance name of its own, and restart one of the two."),
-    "A2": Advice(where=_CONFIG, remedy="Give consumers that subscribe different topics different groups."),
+    "A2": Advice(where=_CONFIG, remedy="Give consumers that subscribe to different topics different groups."),
     "A3": Advice(
         where=_CONFIG,
         remedy="Give consumers with different expressions different groups; what was passed over has to be read again "
@@ -47,7 +47,7 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "A7": Advice(
         where="Java and Go client",
-        remedy="Unsubscribe in all members at once, or stop the member that is not to consume the topic.",
+        remedy="Unsubscribe in all members at once, or stop the member that should not consume the topic.",
     ),
     "A8": Advice(
         where=_JAVA,
@@ -74,7 +74,7 @@ ADVICE: Mapping[str, Advice] = {
     "B1": Advice(
         where="Java and Go client",
         mended="Java client 4.9.1, Go client 2.1.1",
-        remedy="Upgrade; where a group went back, reset its offset to where it was, if the repetition does harm.",
+        remedy="Upgrade; if a group went back and the repetition does harm, reset its offset to where it was.",
     ),
     "B2": Advice(
         where=_BROKER,
@@ -84,22 +84,26 @@ ADVICE: Mapping[str, Advice] = {
     "B3": Advice(
         where="clients and broker",
         mended="Go client 2.1.1; for Java the reset by the broker of 5.x",
-        remedy="Stop the group before a reset, or reset again and look whether it held.",
+        remedy="Stop the group before a reset, or reset again and check whether the offset stayed.",
     ),
     "B4": Advice(
         where=_JAVA, mended="Java client 4.9.3", remedy="Upgrade; until then do not read offsets from slaves."
     ),
     "B6": Advice(
         where="broker and C++ client",
-        remedy="Delete the offsets of all groups together with the topic, or reset them after it was created again.",
+        remedy=(
+            "Delete the offsets of all groups together with the topic, or reset them after the topic was created again."
+        ),
     ),
     "B7": Advice(
         where=_CPP,
         mended="C++ client with commit ecfd7d3 (#322)",
-        remedy="Upgrade; what a client had in hand when it died has to be read again with a reset of the offset.",
+        remedy="Upgrade; what a client was working on when it died has to be read again with a reset of the offset.",
     ),
     "B8": Advice(
-        where=_GO, mended="Go client 2.1.1", remedy="Upgrade; a lag of messages that the filter drops is no lag."
+        where=_GO,
+        mended="Go client 2.1.1",
+        remedy=("Upgrade; a lag that consists of messages that the filter drops is not a lag."),
     ),
     "B9": Advice(
         where="Java lite pull consumer",
@@ -121,8 +125,10 @@ ADVICE: Mapping[str, Advice] = {
     "D1": Advice(
         where="C++ and Go client",
         mended="C++ client 1.2.5, Go client 2.1.1",
-        remedy="Upgrade; messages that failed while the broker refused the send-back are lost, find them in the "
-        "application's log.",
+        remedy=(
+            "Upgrade; messages that failed while the broker refused the send-back are lost: find them in the "
+            "application's log."
+        ),
     ),
     "D2": Advice(where=_BROKER, mended="RocketMQ 4.9.2", remedy="Upgrade; dead letters wait in the schedule topic."),
     "D3": Advice(
@@ -141,7 +147,9 @@ ADVICE: Mapping[str, Advice] = {
     "D7": Advice(
         where=_GO,
         mended="Go client 2.1.2",
-        remedy="Upgrade; what was dead-lettered without the listener having seen it has to be sent again.",
+        remedy=(
+            "Upgrade; messages that became dead letters without the listener having seen them have to be sent again."
+        ),
     ),
     "D8": Advice(
         where=_GO, mended="Go client 2.1.0", remedy="Upgrade; what waits in the retry queue is delivered from then on."
@@ -152,7 +160,7 @@ ADVICE: Mapping[str, Advice] = {
     "D11": Advice(where=_JAVA, mended="Java client 5.3.2", remedy="Upgrade."),
     "E1": Advice(
         where=_JAVA,
-        remedy="Handle the message that fails again and again, and set maxReconsumeTimes; otherwise the queue stands.",
+        remedy="Handle the message that keeps failing, and set maxReconsumeTimes; otherwise the queue is blocked.",
     ),
     "E3": Advice(
         where=_JAVA,

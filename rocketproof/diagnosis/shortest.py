@@ -93,8 +93,8 @@ def shortest(diagnosis: Diagnosis, finding: str = "") -> Shown:
     if finding and finding not in claims and finding not in bugs:
         files = ", ".join(diagnosis.looked.trace.files)
         raise InputError(
-            f"{finding} is no finding in {files}.{nearest(finding, [*claims, *bugs])} "
-            f"Violated are {', '.join(claims) or 'no claims'}; known bugs that explain it: {', '.join(bugs) or 'none'}."
+            f"{finding} is not a finding in {files}.{nearest(finding, [*claims, *bugs])} "
+            f"Violated: {', '.join(claims) or 'nothing'}; known bugs that explain it: {', '.join(bugs) or 'none'}."
         )
     for one in diagnosis.candidates:
         if finding in ("", one.bug) or finding in one.shared:

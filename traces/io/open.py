@@ -264,9 +264,7 @@ def _detected(path: Path, head: bytes) -> str:
     if ".jsonl" in path.suffixes:
         return _JSONL
     known = ", ".join(_formats())
-    raise _Unknown(
-        f"{path}: no trace that is known by its content. Known are {known}; check --format names one of them."
-    )
+    raise _Unknown(f"{path}: its content has no known format. Known are {known}; check --format names one of them.")
 
 
 def _formats() -> tuple[str, ...]:

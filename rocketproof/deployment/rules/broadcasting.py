@@ -19,7 +19,7 @@ def _broadcasting(facts: GroupFacts) -> list[Client]:
 @group_rule(
     "G5",
     "broadcast-failure-dropped",
-    "Nothing is expected of BROADCASTING that it does not do.",
+    "Nothing is expected of BROADCASTING that it does not provide.",
     Severity.NOTE,
     "CC-11",
     "EN-10",
@@ -56,7 +56,7 @@ def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "OF-11",
     "broadcast-members-share-offsets",
-    "Every BROADCASTING member has an offset file of its own.",
+    "Every BROADCASTING member has its own offset file.",
     Severity.ERROR,
     "OF-10",
     "OF-11",

@@ -62,7 +62,7 @@ def group_not_created(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "RB-42",
     "old-client-jumps-on-error",
-    "An error of the broker is not taken for 'no progress stored'.",
+    "An error of the broker is not mistaken for 'no progress stored'.",
     Severity.WARNING,
     "RB-42",
 )

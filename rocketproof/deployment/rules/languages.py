@@ -70,8 +70,10 @@ _DIFFERENCES = (
     ),
     _Difference(
         languages=("go",),
-        text="counts a message as done even when it could not be sent back: a broker that is away at that moment costs "
-        "the message (rocketmq-client-go #860)",
+        text=(
+            "counts a message as done even when it could not be sent back: if the broker is away at that "
+            "moment, the message is lost (rocketmq-client-go #860)"
+        ),
         fix="Upgrade to 2.1.1 or later.",
         severity=Severity.ERROR,
         before=(2, 1, 1),
@@ -79,8 +81,10 @@ _DIFFERENCES = (
     ),
     _Difference(
         languages=("cpp", "python"),
-        text="counts a message as done even when it could not be sent back: a broker that is away at that moment costs "
-        "the message (rocketmq-client-cpp #208)",
+        text=(
+            "counts a message as done even when it could not be sent back: if the broker is away at that "
+            "moment, the message is lost (rocketmq-client-cpp #208)"
+        ),
         fix="Upgrade to 1.2.5 or later.",
         severity=Severity.ERROR,
         before=(1, 2, 5),
@@ -98,8 +102,10 @@ _DIFFERENCES = (
     ),
     _Difference(
         languages=("go",),
-        text="renews the time of consumption in the place of that of the lock, so a lock is not renewed in time "
-        "(rocketmq-client-go #1214, in no release up to 2.1.2)",
+        text=(
+            "updates the time of consumption instead of that of the lock, so a lock is not renewed in time "
+            "(rocketmq-client-go #1214, not fixed in any release up to 2.1.2)"
+        ),
         fix="Build the client from its master branch, or do not rely on order.",
         severity=Severity.WARNING,
         before=(2, 1, 3),
@@ -115,16 +121,18 @@ _DIFFERENCES = (
     ),
     _Difference(
         languages=("cpp", "python"),
-        text="never makes a dead letter of an orderly message: it is tried again every second, and from the 16th time "
-        "on every 5 s, without end (ConsumeMessageOrderlyService#ConsumeRequest)",
-        fix="Let the listener give up by itself.",
+        text=(
+            "never makes an orderly message a dead letter: it is tried again every second, and from the 16th "
+            "time on every 5 s, without end (ConsumeMessageOrderlyService#ConsumeRequest)"
+        ),
+        fix="Let the listener give up the message by itself.",
         severity=Severity.WARNING,
         matters=_orderly,
         key="listener",
     ),
     _Difference(
         languages=("spring",),
-        text="takes its consumeTimeout of 30000 for minutes: a hung listener is not noticed for 20 days",
+        text="takes its consumeTimeout of 30000 to be minutes: a hung listener is not noticed for 20 days",
         fix="Set consumeTimeout = 15, or upgrade to 2.1.1 or later.",
         severity=Severity.WARNING,
         before=(2, 1, 1),
@@ -145,7 +153,7 @@ _DIFFERENCES = (
 @group_rule(
     "CL-1",
     "client-differs",
-    "Every client does what the Java client does.",
+    "Every client behaves like the Java client.",
     Severity.NOTE,
     "EN-7",
 )
@@ -180,7 +188,7 @@ def differs(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "CL-2",
     "pop-client-not-judged",
-    "Every member takes messages by pull, as the rules and the model have it.",
+    "Every member takes messages by pull, as in the rules and the model.",
     Severity.WARNING,
 )
 def not_judged(facts: GroupFacts) -> Iterator[Finding]:

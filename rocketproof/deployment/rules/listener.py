@@ -45,7 +45,7 @@ def pull_interval(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "F3",
     "listener-exceeds-consume-timeout",
-    "The listener is done within the consume timeout.",
+    "The listener returns within the consume timeout.",
     Severity.WARNING,
     "PQ-9",
 )
@@ -60,7 +60,7 @@ def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
         after = (
             "sent to a retry topic that no broadcasting consumer reads, and is taken from the cache"
             if broadcasting
-            else "sent back and delivered again 10 s later, to any member, while the first call still runs"
+            else "sent back and delivered again 10 s later, to any member, while the first call is still running"
         )
         yield Finding(
             facts.place(client, "slowest_listener_millis"),
@@ -94,7 +94,7 @@ def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
             f"while one call runs for {duration(slowest)} the progress of its queue stands still; {span:,} messages "
             f"further pulling stops, and after a restart or rebalance up to {span + settings.pull_batch_size:,} "
             "finished messages of the queue come again.",
-            "Give slow work its own topic, or hand it over to something that remembers it and answer sooner.",
+            "Give slow work its own topic, or hand it over to something that stores it, and answer sooner.",
             duplicates(facts),
         )
         return
@@ -123,7 +123,7 @@ def ack_index(facts: GroupFacts) -> Iterator[Finding]:
                 f"the listener gets up to {size} messages at a time and sets ackIndex: it counts only with "
                 f"CONSUME_SUCCESS, then the messages behind it are {rest}; with RECONSUME_LATER, null or an exception "
                 f"all {size} come again.",
-                "Answer CONSUME_SUCCESS with ackIndex set to the last message done, also after a failure.",
+                "Answer CONSUME_SUCCESS with ackIndex set to the last finished message, even after a failure.",
                 max(Severity.WARNING, duplicates(facts)),
             )
         else:
@@ -157,7 +157,7 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
                 facts.place(client, "listener_may_return_null"),
                 f"the listener of {client.name} may end without a status after its work is done; that counts as a "
                 f"failure: {again}, though it was consumed.",
-                "Return a status on every path, and catch what is thrown after the work is done.",
+                "Return a status on every path, and catch everything that is thrown after the work is done.",
             )
             return
 
@@ -165,7 +165,7 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "C4",
     "shutdown-commits-too-early",
-    "A shutdown waits for the listeners that run.",
+    "A shutdown waits for running listeners.",
     Severity.NOTE,
     "ST-8",
     "ST-9",

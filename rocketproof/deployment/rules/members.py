@@ -75,7 +75,7 @@ def clientid_clash(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "A2",
     "group-subscribes-different-topics",
-    "All members of a group subscribe the same topics.",
+    "All members of a group subscribe to the same topics.",
     Severity.ERROR,
     "EN-2",
     "ST-5",
@@ -157,7 +157,7 @@ def _contested(facts: GroupFacts, topic: str, wishes: dict[str, list[Client]]) -
 @group_rule(
     "A7",
     "unsubscribe-leaves-orphan-queues",
-    "No member unsubscribes a topic while it runs.",
+    "No member unsubscribes from a topic while it runs.",
     Severity.WARNING,
     "EN-2",
     "RB-36",

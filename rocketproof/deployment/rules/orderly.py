@@ -26,7 +26,7 @@ def _orderly(facts: GroupFacts) -> list[Client]:
 @group_rule(
     "E8",
     "forced-unlock-while-listener-runs",
-    "The listener is done before its queue is given away.",
+    "The listener returns before its queue is given away.",
     Severity.ERROR,
     "RB-33",
     "OR-11",
@@ -59,7 +59,7 @@ def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "OR-11",
     "listener-outlasts-lock",
-    "The listener is done before its lock can expire.",
+    "The listener returns before its lock can expire.",
     Severity.WARNING,
     "OR-1",
     "OR-11",
@@ -121,7 +121,7 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "OR-8",
     "orderly-retries",
-    "A message that always fails does not block an ordered queue for ever, and others do not pass it.",
+    "A message that always fails does not block an ordered queue for ever, and other messages do not overtake it.",
     Severity.WARNING,
     "OR-8",
 )
@@ -135,7 +135,7 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
                 at,
                 "max_reconsume_times is -1, which is no maximum for an orderly listener: a message that always fails "
                 f"is tried every {duration(suspend)} for ever, and nothing behind it in its queue is consumed.",
-                "Set max_reconsume_times, or let the listener put away what it cannot do and answer SUCCESS.",
+                "Set max_reconsume_times, or let the listener put aside what it cannot handle and answer SUCCESS.",
             )
         elif maximum < 0:
             yield Finding(
@@ -151,7 +151,7 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
                 at,
                 f"a message that fails {maximum} times is dead-lettered {waited}, and the messages behind it go on "
                 "without it; the count lives in the client, so a rebalance or restart begins it anew.",
-                "Accept this if a gap in the order is better than a queue that stands still.",
+                "Accept this if a gap in the order is better than a blocked queue.",
                 Severity.NOTE,
             )
 

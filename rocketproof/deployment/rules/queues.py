@@ -110,8 +110,11 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
             f"{facts.group.name} starts for the first time with {where}: a queue whose first message is still in the "
             f"broker's memory is consumed from its beginning all the same, every other one from {skipped}, and what "
             "came before is skipped.",
-            "If nothing may be skipped, use CONSUME_FROM_FIRST_OFFSET; if nothing old may come, let the listener drop "
-            "it by its time, or set the progress with an administrator's tool before the start.",
+            (
+                "If nothing may be skipped, use CONSUME_FROM_FIRST_OFFSET. If no old message may be delivered, let "
+                "the listener drop messages by their time, or set the progress with an administrator's tool before "
+                "the start."
+            ),
             duplicates(facts),
         )
 
@@ -119,7 +122,7 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "RB-40",
     "timestamp-skips-retries",
-    "What was sent back into a new retry queue is consumed.",
+    "Messages that were sent back into a new retry queue are consumed.",
     Severity.WARNING,
     "RB-40",
     "OF-21",
@@ -169,7 +172,7 @@ def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "EN-5",
     "order-lost-when-queues-change",
-    "The number of queues of an ordered topic stays as it is.",
+    "The number of queues of an ordered topic does not change.",
     Severity.WARNING,
     "EN-5",
     "EN-3",
@@ -185,7 +188,7 @@ def order_lost(facts: GroupFacts) -> Iterator[Finding]:
                 ("topics", number, "planned_write_queue_nums" if planned else "planned_brokers"),
                 f"when the number of queues of {topic.name} changes, producers send a key to another queue than "
                 "before: messages of one key lie in two queues, and their order among each other is lost.",
-                "Stop the producers, drain the topic, change the number, start the producers again.",
+                "Stop the producers, drain the topic, change the number, and start the producers again.",
             )
 
 

@@ -27,7 +27,7 @@ def _retrying(facts: GroupFacts) -> list[Client]:
     ]
 
 
-@group_rule("SB-12", "no-retry-queues", "A failed message has a retry queue to go to.", Severity.ERROR, "SB-12")
+@group_rule("SB-12", "no-retry-queues", "There is a retry queue for failed messages.", Severity.ERROR, "SB-12")
 def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
     """SB-12: the broker answers SUCCESS and stores nothing."""
     number = facts.group.retry_queue_nums
@@ -136,7 +136,7 @@ def different_tables(facts: GroupFacts) -> Iterator[Finding]:
 @group_rule(
     "SB-20",
     "max-reconsume-times",
-    "A failing message is retried as often as is meant.",
+    "A failing message is retried as often as intended.",
     Severity.WARNING,
     "SB-9",
     "SB-20",
@@ -153,8 +153,10 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
             yield Finding(
                 at,
                 f"max_reconsume_times is {number}: a message is a dead letter as soon as its listener fails once.",
-                "Set -1 for the usual 16 retries, or the number that is meant; if dead letters at once are meant, "
-                "accept this finding.",
+                (
+                    "Set -1 for the usual 16 retries, or the number that is intended; if immediate dead letters are "
+                    "intended, accept this finding."
+                ),
                 Severity.ERROR if number < -1 else Severity.WARNING,
             )
         elif number > 16:
@@ -216,7 +218,7 @@ def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
         yield Finding(
             at,
             f"{text}. When the send-back fails and the client falls back to an ordinary send, this level is ignored.",
-            "Leave it at 0, unless that is meant.",
+            "Leave it at 0, unless that is intended.",
             Severity.NOTE,
         )
         return
@@ -274,7 +276,7 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
                     at,
                     f"{facts.group.name} consumes its own dead letters: one that fails again goes back to {topic} at "
                     "once, without delay and without end.",
-                    "Consume them with another group, or send them anew to their topic.",
+                    "Consume them with another group, or send them to their topic again.",
                 )
             elif client in _retrying(facts):
                 maximum = maximum_of(client.settings.max_reconsume_times)

@@ -20,7 +20,7 @@ def _running(facts: GroupFacts, name: str) -> list[Client]:
 @group_rule(
     "RB-23",
     "config-lists",
-    "With CONFIG, the lists of the members hold every queue once, those of the retry topic included.",
+    "With CONFIG, the lists of the members hold every queue once, including those of the retry topic.",
     Severity.ERROR,
     "RB-23",
 )

@@ -167,7 +167,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there(
         ('{"time": 1, "kind": 3}\n', "{0}: there are no events to check. 3 problems, the first: {0}:1: header missing"),
         (
             "Dear diary\n",
-            "{0}: no trace that is known by its content. Known are jsonl, parquet, message-trace, otel-spans, ",
+            "{0}: its content has no known format. Known are jsonl, parquet, message-trace, otel-spans, ",
         ),
         ("PAR1 and no more", "{0}: no events can be read. {0}: file cannot be read: "),
         (
@@ -206,7 +206,7 @@ def test_what_is_no_trace_in_a_folder_is_left_out_and_named(
     code, out, _ = run(capsys, "check", tmp_path)
     assert code == 0
     assert out.splitlines()[:6] == [
-        *(f"left out: {tmp_path}/notes-{number}.txt: no trace that is known by its content" for number in range(5)),
+        *(f"left out: {tmp_path}/notes-{number}.txt: its content has no known format" for number in range(5)),
         "left out: 2 more files of these folders",
     ]
     _, out, _ = run(capsys, "check", tmp_path, "--json", "-")

@@ -79,8 +79,8 @@ def test_what_cannot_be_reproduced_is_told_in_one_line(
 ) -> None:
     code, out, err = run(capsys, "reproduce", b7, "nothing-skiped", "--out", tmp_path / "a")
     assert (code, out, err.count("\n")) == (3, "", 1)
-    assert "nothing-skiped is no finding in " in err
-    assert "Violated are offset-never-past-unfinished; known bugs that explain it: B7" in err
+    assert "nothing-skiped is not a finding in " in err
+    assert "Violated: offset-never-past-unfinished; known bugs that explain it: B7" in err
     assert not (tmp_path / "a").exists()
     code, _, err = run(capsys, "reproduce", FOLDER / "steady-5.3.3.jsonl.zst", "--out", tmp_path / "b")
     assert (code, err.count("\n")) == (3, 1)

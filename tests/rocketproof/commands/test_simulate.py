@@ -90,7 +90,7 @@ def test_every_value_goes_into_the_plan(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--messages", "0"], "--messages '0' is no number of things."),
+        (["--messages", "0"], "--messages '0' is not a number."),
         (["--failure-rate", "1.5"], "--failure-rate is 1.5; it is a share, from 0 to below 1."),
         (["--consumers", "0"], "--consumers is 0; a simulated run needs at least 1."),
         (["--group-kind", "pop"], "--group-kind is 'pop'; possible: concurrently, orderly, broadcasting."),

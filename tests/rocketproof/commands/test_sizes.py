@@ -39,5 +39,5 @@ def test_counts(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "0e9", "-3", "1.5e6", "many", "1e100"])
 def test_what_is_no_count(text: str) -> None:
-    with pytest.raises(InputError, match=r"^--messages '.*' is no number of things\. Write a whole number above 0"):
+    with pytest.raises(InputError, match=r"^--messages '.*' is not a number\. Write a whole number above 0"):
         read_count("--messages", text)

@@ -129,7 +129,7 @@ FOUND: list[tuple[str, str, Severity, str, int]] = [
         "CL-1",
         changed(b1='client_language = "spring"\nclient_version = "2.1.0"'),
         WARNING,
-        "b1, a Spring client 2.1.0, takes its consumeTimeout of 30000 for minutes",
+        "b1, a Spring client 2.1.0, takes its consumeTimeout of 30000 to be minutes",
         16,
     ),
     (

@@ -117,8 +117,8 @@ def test_files_of_this_machine_have_addresses_too(tmp_path: Path) -> None:
         (["none"], "none: there is no such file or folder"),
         (["empty.jsonl"], r"empty\.jsonl: no events can be read\. .*nothing in it"),
         (["folder"], "folder: no files in it"),
-        (["notes.txt"], "notes.txt: no trace that is known by its content. Known are jsonl, parquet"),
-        (["notes"], r"notes: no trace in 1 files\. .*other\.txt: no trace that is known"),
+        (["notes.txt"], "notes.txt: its content has no known format. Known are jsonl, parquet"),
+        (["notes"], r"notes: no trace in 1 files\. .*other\.txt: its content has no known format"),
         ([], "no trace was given"),
     ],
 )
