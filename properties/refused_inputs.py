@@ -149,8 +149,8 @@ REFUSED_CLAIMS: tuple[GroupClaim, ...] = (
     ),
     GroupClaim(
         id="queue-without-a-room-has-no-owner",
-        statement="With MACHINE_ROOM nobody takes the queues of a broker whose name has no room, and no client fails at "
-        "them, even if it was not told the rooms.",
+        statement="With MACHINE_ROOM nobody takes the queues of a broker whose name has no room, and no client fails "
+        "at them, even if it was not told the rooms.",
         expected=Verdict.HOLDS,
         groups=with_roomless_brokers,
         wrong=_taken,
