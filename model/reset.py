@@ -131,9 +131,9 @@ def end_reset(s: State, c: Consumer) -> None:
 @reset.action(tells="a ghost of {c} handles {m} of {q}", when=client_resets)
 def ghost_handles(s: State, c: Consumer, q: Queue, m: Message) -> None:
     """A window that is in no table, but not dropped: the checks of CC-13 pass, and it writes the offset of its
-    queue.
+    queue. A reset that follows stops its pulls, and not its listeners.
     """
-    s.require(working(s, c), not_(s.resetting[c]), s.ghost[c, q] == m, inside(s, q, m))
+    s.require(working(s, c), s.ghost[c, q] == m, inside(s, q, m))
     s.handled[q, m] = True
     s.ghost[c, q] = m + 1
     s.memory[c, q] = maximum(s.memory[c, q], m + 1)

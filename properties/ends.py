@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.assignment import assignment
+from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.kernel import BoolLike, State, all_of, not_
 from ..model.membership import Consumer, Life
-from ..model.process_queue import NO_OFFSET
+from ..model.process_queue import NO_OFFSET, Stage
 from ..model.rebalance import Queue
 from .claim import Claim, claim_about, claims_of
 from .members import STOP_ENDS
@@ -73,7 +74,25 @@ RESET_AFTERWARDS = Property(
     rules=("OF-31",),
 )
 
+
+def _failed_somewhere(s: State) -> BoolLike:
+    failed = Stage.FAILED
+    return s.exists(
+        Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.stage[c, q, m] == failed))
+    )
+
+
+FAILED_LEAVES = Property(
+    id="failed-message-leaves-its-window",
+    statement="A message with which a listener failed leaves its window some time, whatever the broker makes of it.",
+    kind=Kind.EVENTUALLY,
+    after=_failed_somewhere,
+    holds=lambda s: not_(_failed_somewhere(s)),
+    rules=("CC-12", "SB-12"),
+)
+
 _ALONE: Constants = {"messages": 1, "consumers": 1}
+_SENT_BACK: Constants = {"messages": 2, "consumers": 1, "queues": 2, "retry_room": 1, "copies": 1, "failures": 1}
 
 
 def claims() -> Iterator[Claim]:
@@ -82,6 +101,7 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, "leaves": 1}, (STOP_ENDS,)),
         ({**_ALONE, "mode": "broadcasting", "leaves": 1}, (STOP_ENDS,)),
         ({**_ALONE, "messages": 2, "held_updates": 1}, (UPDATED_AT_LAST,)),
+        ({**_SENT_BACK, "retry_queues": 0}, (FAILED_LEAVES,)),
         ({**_ALONE, "version": "4.9.8", "resets": 2}, (RESET_AFTERWARDS,)),
         # A new queue holds its first message in memory: the broker answers 0 (OF-21).
         (

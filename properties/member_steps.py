@@ -155,6 +155,19 @@ TABLE_IN_TURN = _always(
 )
 
 
+def _drops_first(s: State, c: IntLike) -> BoolLike:
+    takes = s.exists(Queue, lambda q: all_of(s.owns[c, q], not_(s.was_owns[c, q])))
+    return implies(takes, s.forall(Queue, lambda q: implies(s.owns[c, q], wanted(s, c, q))))
+
+
+DROPS_FIRST = _always(
+    "a-pass-drops-before-it-takes",
+    "A client takes a queue only when it has dropped all that left its share.",
+    _drops_first,
+    "RB-30",
+)
+
+
 def _comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
     def comes(q: IntLike) -> BoolLike:
         got = all_of(s.lock[q] == c + 1, s.was_lock[q] != c + 1)
@@ -383,6 +396,7 @@ def claims() -> Iterator[Claim]:
         ),
         ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (LOCK_COMES_WITH_THE_QUEUE,)),
         ({**_WATCHED, "running": 1, "steps": "fine", "leaves": 1}, (TABLE_IN_TURN, STOPPING_KEEPS)),
+        ({**_WATCHED, "consumers": 3, "running": 3, "queues": 3, "steps": "fine", "crashes": 1}, (DROPS_FIRST,)),
         ({**_WATCHED, "running": 1, "repairs": 1}, (REPAIRED_IN_TURN,)),
         ({**_WATCHED, "route_changes": 1, "crashes": 1}, (KNOWS_NO_MORE,)),
         (

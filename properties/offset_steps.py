@@ -279,15 +279,16 @@ LOST_IN_A_CORRECTION = sometimes(Consumer, Queue)(
 
 def _copied_from_the_master(s: State, q: IntLike) -> BoolLike:
     copied = all_of(not_(s.was_failed_over), not_(s.failed_over), s.other[q] == s.was_committed[q])
-    turned = all_of(not_(same(s.failed_over, s.was_failed_over)), s.other[q] == s.was_committed[q])
-    return any_of(same(s.other[q], s.was_other[q]), copied, turned)
+    turns = not_(same(s.failed_over, s.was_failed_over))
+    turned = all_of(s.other[q] == s.was_committed[q], s.committed[q] == s.was_other[q])
+    return any_of(all_of(turns, turned), all_of(not_(turns), any_of(same(s.other[q], s.was_other[q]), copied)))
 
 
 COPIED_FROM_THE_MASTER = _of_queues(
     "slave-copies-a-master-that-is-there",
     (
         "A slave copies the offsets of its master while the master is there; while clients use the slave, "
-        "nothing is copied."
+        "nothing is copied, and each of the two keeps its own."
     ),
     _copied_from_the_master,
     "OF-23",

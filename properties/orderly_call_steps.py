@@ -58,6 +58,26 @@ OFFSET_OF_A_BATCH = _always(
 )
 
 
+def _first_that_wait(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def begins(m: IntLike) -> BoolLike:
+        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] != Stage.RUNNING)
+
+    def in_turn(m: IntLike) -> BoolLike:
+        before = s.exists(Message, lambda o: all_of(o < m, s.stage[c, q, o] == Stage.WAITING))
+        return implies(begins(m), all_of(s.was_stage[c, q, m] == Stage.WAITING, not_(before)))
+
+    return all_of(s.forall(Message, in_turn), s.count(Message, begins) <= s.batch)
+
+
+FIRST_THAT_WAIT = _always(
+    "orderly-call-gets-the-first-that-wait",
+    "An orderly call gets the first messages that wait in the window, and at most consumeMessageBatchMaxSize of them.",
+    _first_that_wait,
+    "PQ-4",
+    "OR-6",
+)
+
+
 def _kept_is_taken(s: State, c: IntLike, q: IntLike) -> BoolLike:
     keeps = _acted_upon(s, c, q, Result.SUCCESS)
 

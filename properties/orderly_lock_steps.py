@@ -375,6 +375,7 @@ def claims() -> Iterator[Claim]:
             (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER, REMOVED_IS_UNLOCKED, BEGINS_IN_TURN, ONE_CLOCK, REFUSED),
         ),
         ({**_WATCHED, **_SHORT, "leaves": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
+        ({**_ALONE, **_SHORT, "lock_losses": 1}, (RENEWED_BY_HOLDER, ONE_CLOCK)),
         ({**_FLIGHT, "crashes": 1}, (STAYS_GONE, ONE_CLOCK, AGES_BEGIN_ANEW)),
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (REFUSED,)),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (RENEWAL_IS_ASKED,)),

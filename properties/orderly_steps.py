@@ -29,6 +29,7 @@ from .orderly_call_steps import (
     COUNTED_ON,
     COUNTS_WHILE_STOPPING,
     DROPPED_IN_ORDER,
+    FIRST_THAT_WAIT,
     FORCED_LATE,
     GIVEN_UP_IDLE,
     KEPT_IS_TAKEN,
@@ -396,6 +397,7 @@ def claims() -> Iterator[Claim]:
             (OFFSET_OF_A_BATCH,),
         ),
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (GIVEN_UP_IDLE,)),
+        ({**_STILL, **_CHANGES, "messages": 3, "batch": 2}, (FIRST_THAT_WAIT, OFFSET_OF_A_BATCH)),
         ({**_WATCHED, "late_locks": 1}, (LOCK_IS_NEW,)),
         ({**_WATCHED, **_CHANGES}, (PULLED_LOCKED,)),
         (

@@ -97,6 +97,19 @@ def _with(strategy: Strategy, view: View) -> Iterator[View]:
     yield replace(view, strategy=strategy)
 
 
+def with_roomless_brokers(queues: int, consumers: int) -> Iterator[Division]:
+    """Groups with MACHINE_ROOM whose brokers have names without a room, where the rooms were set, and where not."""
+    there = tuple(MessageQueue("TopicTest", "broker", number) for number in range(queues))
+    ids = client_ids(consumers)
+    for rooms in (frozenset({_ROOM}), None):
+        yield divide(there, [View(own, own, there, ids, ByMachineRoom(rooms)) for own in ids])
+
+
+def _taken(division: Division) -> str:
+    taken = sorted(frozenset().union(*division.shares))
+    return f"{', '.join(map(str, taken))} has an owner" if taken else ""
+
+
 def with_few_nodes(queues: int, consumers: int) -> Iterator[Division]:
     """Groups with CONSISTENT_HASH and less than one virtual node, if clients can be made with that number."""
     ids = client_ids(consumers)
@@ -135,6 +148,15 @@ REFUSED_CLAIMS: tuple[GroupClaim, ...] = (
         groups=with_unknown_rooms,
         wrong=not_divided,
         rules=("RB-24", "RB-25"),
+    ),
+    GroupClaim(
+        id="queue-without-a-room-has-no-owner",
+        statement="With MACHINE_ROOM nobody takes the queues of a broker whose name has no room, and no client fails "
+        "at them, even if it was not told the rooms.",
+        expected=Verdict.HOLDS,
+        groups=with_roomless_brokers,
+        wrong=_taken,
+        rules=("RB-24",),
     ),
     GroupClaim(
         id="no-virtual-nodes-no-owners",

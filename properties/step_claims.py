@@ -63,6 +63,7 @@ from .window_steps import (
     AGAIN,
     ASKED_FIRST,
     BEGINS,
+    FIRST_EXPIRES,
     FOLLOWS,
     IN_ORDER,
     LATE_ANSWER,
@@ -162,8 +163,9 @@ def claims() -> Iterator[Claim]:
             (ANNOUNCES, SETTLED, STOPPED),
         ),
         ({**_CHAIN, "failures": 2, "refusals": 1}, (*_WINDOWS, AGAIN)),
+        ({**_CHAIN, "retry_queues": 0}, (NOTHING_LEFT, IN_ORDER)),
         ({**_CHAIN, "expiries": 1, "crashes": 1}, (OVERDUE, RETURNS_ONCE, WAS_SENT, DIES_WITH_ITS_PROCESS)),
-        ({**_CHAIN, "messages": 3, "expiries": 1, "failures": 0}, (OVERDUE,)),
+        ({**_CHAIN, "messages": 3, "expiries": 1}, (OVERDUE, FIRST_EXPIRES)),
         ({**_SENT_BACK, "expiries": 1}, (LATE_RETURNS,)),
         ({**_ALONE, "messages": 2, "moves": 1}, (*_WINDOW, IN_THE_FILE)),
         ({"mode": "broadcasting", "messages": 1, "consumers": 1, "torn_writes": 1}, (FIRST_WRITE,)),
@@ -197,6 +199,6 @@ def claims() -> Iterator[Claim]:
         ({**_SENT_BACK, "levels": 3, "broker_stops": 1}, (FILE_CATCHES_UP,)),
         ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, SAVED)),
         ({**_COPIES, "promotions": 1, "attempts": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
-        ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1}, _STORED),
+        ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1, "repeated_fallbacks": 1}, _STORED),
     )
     yield from claims_of(consumption, asked)

@@ -329,6 +329,23 @@ OVERDUE = _always(
 )
 
 
+def _first_expires(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    def in_turn(m: IntLike) -> BoolLike:
+        before = s.exists(Message, lambda o: all_of(o < m, s.stage[c, q, o] != Stage.ABSENT))
+        return implies(all_of(s.overdue[c, q, m], not_(s.was_overdue[c, q, m])), not_(before))
+
+    return s.forall(Message, in_turn)
+
+
+FIRST_EXPIRES = _always(
+    "only-the-first-message-expires",
+    "Only the first message of a window is sent back because its listener call lasts too long; those behind it wait "
+    "until it has gone.",
+    _first_expires,
+    "PQ-9",
+)
+
+
 def _overdue_somewhere(s: State) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 

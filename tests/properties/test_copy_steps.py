@@ -15,6 +15,7 @@ ROWS = [claim_row(claim) for claim in claims()]
 @pytest.mark.parametrize(
     ("part", "text", "told", "row"),
     [
+        ("send_back", "fallback_stored_twice", "without the guard _failed", "copy-is-of-what-has-failed"),
         ("retry_copy", "store", "without s.root[k]", "copy-is-of-what-has-failed"),
         ("schedule", "replicate", "without s.replicated", "replica-begins-where-its-copy-says"),
         ("schedule", "promote", "without s.saved", "delivery-goes-on-entry-by-entry"),

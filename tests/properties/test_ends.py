@@ -15,7 +15,8 @@ STATES = {
     f"{ALONE} leaves=1": 21,
     f"{ALONE} mode=broadcasting leaves=1": 21,
     "messages=2 consumers=1 held_updates=1": 42,
-    f"{ALONE} version=4.9.8 resets=2": 156,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 retry_queues=0": 18,
+    f"{ALONE} version=4.9.8 resets=2": 158,
     f"{ALONE} queues=2 group=scaled arriving=1 head_in_memory=1 starts=steps": 208,
     "consumers=2 running=2 queues=2 orderly=1 crashes=1": 15,
 }
@@ -33,6 +34,7 @@ def test_everything_claimed_is_so() -> None:
         ("shutdown", "end_stop", "without vanish", "stop-comes-to-its-end"),
         ("shutdown", "unregister", "the guard is not not_(s.persisted[c])", "stop-comes-to-its-end"),
         ("late_update", "update_late", "NO_OFFSET + 1", "late-update-comes-at-last"),
+        ("send_back", "send_back_to_nowhere", "need not happen", "failed-message-leaves-its-window"),
         ("reset", "begin_reset", "without the guard not_(s.resetting[c])", "reset-ordered-meanwhile-follows"),
         ("start_position", "offset_answered", "without answers_zero", "every-queue-is-taken"),
         ("rebalance", "expire_lock", "without s.life[c] == Life.GONE", "abandoned-lock-is-free-again"),

@@ -21,6 +21,7 @@ ROWS = [claim_row(claim) for claim in claims()]
         ("reset", "answer_reset", "without _overwrite", "reset-is-learnt-by-a-pull"),
         ("offsets", "restart_offsets", "without s.committed", "restart-takes-commits-back"),
         ("offsets", "late_commit_arrives", "without write_offset", "commit-that-is-held-up-was-sent"),
+        ("replicas", "return_of_master", "without _exchange", "slave-copies-a-master-that-is-there"),
         ("queue_table", "_comes_elsewhere", "without s.owns", "giving-up-excuses-what-is-left-to-do"),
         ("any_assignment", "drop_delaying_commit", "without s.late[", "dropped-queue-leaves-its-offset"),
         ("any_assignment", "drop_delaying_commit", "without the guard may_commit", "commit-that-is-held-up-was-sent"),

@@ -567,7 +567,7 @@ EXPECTED: list[tuple[str, str, str, int, int, int | None]] = [
     ),
     ("reset-comes-through", "messages=2 resets=2 corrections=steps consumers=1 piggyback=1", "HOLDS", 184, 408, None),
     ("reset-comes-through", "messages=1 version=4.9.8 resets=1 consumers=2", "VIOLATED", 1604, 4616, 12),
-    ("reset-comes-through", "messages=2 version=4.9.8 resets=2 consumers=1", "VIOLATED", 969, 2538, 11),
+    ("reset-comes-through", "messages=2 version=4.9.8 resets=2 consumers=1", "VIOLATED", 976, 2598, 11),
     ("reset-comes-through", "messages=1 version=4.9.8 resets=1 consumers=1 moves=1", "VIOLATED", 116, 203, 8),
     ("reset-comes-through", "messages=1 version=4.9.8 resets=1 consumers=1 late_commits=1", "VIOLATED", 108, 179, 9),
     ("reset-comes-through", "messages=1 version=4.9.8 resets=1 consumers=1 pulls=fine", "VIOLATED", 144, 315, 10),

@@ -10,6 +10,10 @@ from rocketproof.properties.orderly_steps import claims
 # Part, action or definition, what is broken there, and the row that notices.
 BROKEN = (
     ("orderly", "_commit", "always commit_offset", "orderly-offset-moves-with-its-batch"),
+    ("orderly", "commit_offset", "without the condition _taken", "orderly-offset-moves-with-its-batch"),
+    ("orderly", "_first_waiting", "< s.batch) without waits(m)", "orderly-call-gets-the-first-that-wait"),
+    ("orderly", "_first_waiting", "<= s.batch for", "orderly-call-gets-the-first-that-wait"),
+    ("pull", "pull_nothing", "without the guard asks", "orderly-offset-moves-with-its-batch"),
     ("orderly", "roll_back", "without s.kept", "kept-batch-waits-for-its-commit"),
     ("orderly", "say_rollback", "without _returned", "rolled-back-batch-waits-to-be-taken"),
     ("orderly", "say_commit", "without the guard _may_succeed", "poison-message-never-succeeds"),

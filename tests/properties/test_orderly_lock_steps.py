@@ -2,6 +2,10 @@
 
 from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.explore import explore
+from rocketproof.checkers.mutation.changes import all_changes
+from rocketproof.checkers.mutation.ground import settings
+from rocketproof.checkers.mutation.judge import judge
+from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import claim_row, run_suite
 from rocketproof.model.orderly_lock import orderly_lock
 from rocketproof.properties.orderly_lock_steps import GIVEN_BACK, claims
@@ -22,6 +26,7 @@ STATES = {
     "watch_steps=1 consumers=1 force=1 leaves=1": 272,
     "watch_steps=1 client_window=1 broker_window=2 batch=1 crashes=1": 1289,
     "watch_steps=1 client_window=1 broker_window=2 batch=1 leaves=1": 1911,
+    "watch_steps=1 consumers=1 client_window=1 broker_window=2 batch=1 lock_losses=1": 160,
     "watch_steps=1 consumers=1 renewals=in-flight answer=1 crashes=1": 2245,
     "watch_steps=1 client_window=1 broker_window=2 batch=1 renewals=in-flight drops=0": 2243,
     "consumers=1 renewals=in-flight drops=0": 186,
@@ -45,3 +50,10 @@ def test_a_search_that_is_cut_short_says_unknown() -> None:
     limits = Limits(states=50)
     found = explore(orderly_lock.configure(watch_steps=1), [GIVEN_BACK], limits=limits, idle_actions_allowed=True)
     assert found.results[0].verdict is Verdict.UNKNOWN
+
+
+def test_a_lock_that_a_restarted_broker_invents_is_noticed() -> None:
+    (wrong,) = [item for item in all_changes("lock") if item.id == "lock.forget_locks.2"]
+    rows = [claim_row(claim) for claim in claims() if "lock_losses" in claim.constants]
+    (outcome,) = judge([wrong], settings(rows), Theorems([]))
+    assert (wrong.told, outcome.row) == ("1 for 0 in s.holder = 0", "lock-is-renewed-by-its-holder")

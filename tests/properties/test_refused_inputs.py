@@ -18,7 +18,12 @@ from rocketproof.properties.verdict import Verdict
 pytestmark = pytest.mark.smoke
 
 CLAIMS = {claim.id: claim for claim in REFUSED_CLAIMS}
-GROUPS = {"empty-input-changes-nothing": 1_890, "unknown-room-changes-nothing": 378, "no-virtual-nodes-no-owners": 36}
+GROUPS = {
+    "empty-input-changes-nothing": 1_890,
+    "unknown-room-changes-nothing": 378,
+    "queue-without-a-room-has-no-owner": 72,
+    "no-virtual-nodes-no-owners": 36,
+}
 
 
 def test_everything_claimed_is_so() -> None:
@@ -54,6 +59,7 @@ def test_no_group_is_no_answer() -> None:
         ("allocation.strategy.index_of.2", "empty-input-changes-nothing"),
         ("allocation.consistent_hash.ConsistentHash.allocate.2", "empty-input-changes-nothing"),
         ("allocation.by_machine_room.ByMachineRoom.eligible.5", "unknown-room-changes-nothing"),
+        ("allocation.by_machine_room.ByMachineRoom.eligible.2", "queue-without-a-room-has-no-owner"),
         ("allocation.machine_room_nearby._known.2", "unknown-room-changes-nothing"),
         ("allocation.consistent_hash._check.2", "no-virtual-nodes-no-owners"),
         ("allocation.consistent_hash._check.3", "no-virtual-nodes-no-owners"),
