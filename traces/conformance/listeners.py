@@ -83,6 +83,9 @@ def result(f: Follower, event: Event, c: int, found: Window) -> bool:
         return False
     if f.orderly:
         return orderly.returned(f, event, c, m, found)
+    if m in found.expired and found is f.sides[c].current and f.stage(c, m) is Stage.RUNNING:
+        found.expired.discard(m)  # PQ-9: it returns while it is being sent back, and has not left the window
+        found.overdue.add(m)
     if found is not f.sides[c].current or m in found.expired:
         _returns_late(f, event, c, m, found)
         return True
@@ -118,8 +121,10 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
     if f.orderly:
         return orderly.sent_back(f, event, c, m, found)
     if event.path is Path.EXPIRED or m in found.expired:
+        if event.path is Path.FALLBACK and event.result is not Result.OK:
+            found.expired.discard(m)  # PQ-9: it stays in the window, and is cleaned again or returns
         return True
-    if m in found.overdue and f.constants.version == "4.9.8":
+    if m in found.overdue and (f.constants.version == "4.9.8" or m not in found.results):
         return True  # PQ-13: it does not check whether the message is still there
     if f.orphan(c, m) is Orphan.FAILED and (found is not f.sides[c].current or m not in found.results):
         if event.result is Result.OK:

@@ -38,6 +38,9 @@ class _Client:
         behind: topics that passes leave out: since when, and the latest pass over another topic.
         left_out: topics that were behind: topic, since, until.
         due: before this time, nothing more can be behind.
+        paused: when it made the last pass before a long time without any; ``resumed``: when it made the next one.
+        beats: when each broker got its latest heartbeat.
+        unreached: when one got none for long, although heartbeats go to all.
     """
 
     actor: Actor
@@ -52,6 +55,10 @@ class _Client:
     behind: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_out: list[tuple[int, int, str]] = field(default_factory=list)
     due: int = 0
+    paused: int = 0
+    resumed: int = 0
+    beats: dict[str, int] = field(default_factory=dict)
+    unreached: Spans = field(default_factory=list)
 
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
         self.said = subscriptions
@@ -70,20 +77,38 @@ class _Client:
             if topic in self.consumed:
                 self.consumed[topic] = time
 
-    def keeps_running(self, time: int, within: int) -> None:
+    def keeps_running(self, time: int, broker: str, within: int) -> None:
         """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
+        self.unreached += [(since, time) for one, since in self._unreached(within) if one == broker]
+        self.beats[broker] = time
         last = max(self.passes.values(), default=time)
         for topic, consumed in self.consumed.items():
-            if topic not in self.empty and self._ran(max(last, consumed), time) > within:
+            if topic not in self.empty and self._ran(max(last, consumed), time, within) > within:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
-    def _ran(self, since: int, until: int) -> int:
-        """For how long within a period it could balance, ms."""
-        return until - since - covered(self.outages, since, until) - covered(self.still, since, until)
+    def _ran(self, since: int, until: int, within: int) -> int:
+        """For how long within a period it could balance, ms.
+
+        RB-4: a pass asks any broker of the topic, also one that the client does not reach.
+        """
+        unreached = [*self.unreached, *((beat, until) for _, beat in self._unreached(within))]
+        away = max(covered(self.outages, since, until), covered(unreached, since, until))
+        return until - since - away - covered(self.still, since, until)
+
+    def _unreached(self, within: int) -> list[tuple[str, int]]:
+        """Brokers that got no heartbeat when another one did, and since when."""
+        latest = max(self.beats.values(), default=0)
+        return [(broker, beat) for broker, beat in self.beats.items() if latest - beat > within // 2]
 
     def balances(self, time: int, topic: str, within: int) -> None:
+        last = max(self.passes.values(), default=time)
+        if time - last > within:
+            self.paused, self.resumed = last, time
         if topic in self.behind:
-            self.left_out.append((*self.behind.pop(topic), topic))
+            since, until = self.behind.pop(topic)
+            # RB-3: if its application had suspended it, all topics are balanced at once when that resumes it.
+            if since < self.paused - within // 2 or time - self.resumed > within // 2:
+                self.left_out.append((since, until, topic))
         self.passes[topic] = time
         if time <= self.due:
             return
@@ -92,7 +117,7 @@ class _Client:
             if other in self.empty:
                 continue
             since = max(self.passes.get(other, consumed), consumed)
-            if self._ran(since, time) > within:
+            if self._ran(since, time, within) > within:
                 self.behind[other] = since, time
             else:
                 oldest = min(oldest, since)
@@ -122,7 +147,7 @@ class Balance:
                 self._client(event).balances(event["time"], event.get("topic") or "", settings.new_topic)
             elif kind == Kind.HEARTBEAT:
                 client = self._client(event)
-                client.keeps_running(event["time"], settings.new_topic)
+                client.keeps_running(event["time"], event.get("broker") or "", settings.new_topic)
                 given = event.get("subscriptions")
                 if given is not None and given != client.said:
                     client.heartbeat(event["time"], given)

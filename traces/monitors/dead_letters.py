@@ -58,7 +58,8 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
     judge(notes, _AFTER)
     if known.chains[chain].dead == ABSENT or count < known.chains[chain].dead:
         known.chains[chain].dead = count
-    account(known, terms, notes, chain, at, seen, STORED, since)
+    if count > 0:  # otherwise it was not sent back at this count
+        account(known, terms, notes, chain, at, seen, STORED, since)
     before = find_attempt(known, chain, count - 1)
     if before < 0:
         return
@@ -102,6 +103,8 @@ def _as_of_others(known: Any, terms: Any, chain: int, count: int, seen: Any) -> 
 
     OR-8: ``ConsumeMessageOrderlyService#sendMessageBack`` adds one since 5.0.
     """
+    if count == 0 and maximum_of(known, terms, chain) > 0:
+        return int64(count)  # SB-8: a second attempt of its fallback has no count
     at = find_attempt(known, chain, count)
     is_orderly = seen.slot >= 0 and terms.slots[seen.slot].flags & ORDERLY != 0
     return count + 1 if is_orderly and at >= 0 and known.attempts[at].deliveries > 0 else int64(count)

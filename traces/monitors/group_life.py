@@ -120,11 +120,15 @@ class _Groups:
         if not self._recorded:
             return until - since
         longest, back = 0, self._back(slot, since, until)
-        for membership in [*self._memberships.of(slot.group), *self._memberships.of("")]:
+        memberships = [*self._memberships.of(slot.group), *self._memberships.of("")]
+        again = [self._wants_again(membership, slot.topic, since, until) for membership in memberships]
+        # RB-6: until the last of its members consumes the topic, part of the queues is given to those that do not.
+        back = max([back, *(time for time in again if time < until)])
+        for membership, wanted in zip(memberships, again, strict=True):
             if not self._may_take(slot, membership.actor):
                 continue
             begin, end = (
-                max(self._knows(membership, slot.topic), since),
+                max(self._knows(membership, slot.topic), since, wanted),
                 min(self._memberships.until(membership, certain=True), until),
             )
             if end - begin > self._settings.rounds:
@@ -147,6 +151,21 @@ class _Groups:
             if run.topic == topic and run.actor == membership.actor and run.first >= membership.first
         ]
         return min(learnt[0], membership.first + self._settings.route_poll) if learnt else membership.first
+
+    def _wants_again(self, membership: Membership, topic: str, since: int, until: int) -> int:
+        """EN-10: since when a member consumes a topic again, by its heartbeats; ``until`` if it does not, and
+        ``since`` if it always did.
+        """
+        said = [
+            run
+            for run in self._told.of(membership.group, Kind.HEARTBEAT)
+            if run.actor == membership.actor and run.subscriptions is not None and run.first <= until
+        ]
+        without = [not any(_consumes(text, topic) for text in run.subscriptions or ()) for run in said]
+        for place in reversed(range(len(said))):
+            if without[place] and said[place].last >= since:
+                return said[place + 1].first if place + 1 < len(said) else until
+        return since
 
     def wants(self, slot: Slot, since: int, until: int) -> bool:
         """Whether the group still consumes the topic of a queue, and the queue still exists, according to the

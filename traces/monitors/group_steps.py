@@ -230,7 +230,8 @@ class _Steps:
             held = any(one.has for (topic_of, _), one in member.queues.items() if topic_of == of)
             if held and time - since > self._settings.rounds:
                 self._missteps.note(GroupMisstep.STILL_HAD, member, event, since=since, topic=of)
-        if member.beats >= SOME or member.repeats:
+        # RB-7: a broadcasting client asks no broker for the members: it may balance while it can reach none.
+        if (member.beats >= SOME or member.repeats) and not (members is None and self._is_broadcasting(member.group)):
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)

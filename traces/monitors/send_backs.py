@@ -202,7 +202,7 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
     copies = copies_of(known.attempts[after]) if after >= 0 else int64(0)
     anew = find_attempt(known, chain, NOTHING)
     if anew >= 0:
-        copies += known.attempts[anew].stored  # SB-8: a fallback that restarts the count
+        copies += known.attempts[anew].stored + known.attempts[anew].dead  # SB-8: a fallback that restarts the count
     dies = attempt.may_die != 0 and attempt.may_live == 0
     if attempt.slot >= 0 and terms.slots[attempt.slot].flags & ORDERLY != 0:
         copies += attempt.stored  # OR-8: an orderly client of 4.x sends the count that failed itself

@@ -378,3 +378,9 @@ def test_a_topic_that_is_consumed_again_is_told_again() -> None:
     again = [heartbeat(time, "one", "T=*@9") for time in (55_000, 85_000)]
     assert told([*dropped, *again]) == []
     assert told([*dropped, heartbeat(85_000, "one", "T=*@7")]) == [GroupMisstep.STILL_TOLD]
+
+
+def test_a_broadcasting_client_balances_while_it_reaches_no_broker() -> None:
+    alone = [one | {"members": None} if one["kind"] == Kind.REBALANCE else one for one in WRONG[GroupMisstep.SILENT]]
+    assert GroupMisstep.SILENT in told(alone, groups=ORDERLY)
+    assert GroupMisstep.SILENT not in told(alone, groups={"G": Group(mode="broadcasting")})

@@ -12,7 +12,7 @@ from rocketproof.traces.claims.steps import Misstep
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
-from rocketproof.traces.format.schema import Group
+from rocketproof.traces.format.schema import Group, slave_of
 
 from ..monitors.queue_events import (
     EVERYTHING,
@@ -584,6 +584,10 @@ def test_a_broker_that_answers_nobody_holds_up_the_locks_of_the_others() -> None
 def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> None:
     back = WRONG[Misstep.END_BACK]
     assert told(*back, broker_restart(815), name=FIT) == []
+    # A slave of the broker answers as well, and is behind it.
+    slave = event(50, Kind.BROKER_START, group=None, topic=None, queue=None, broker=slave_of("b"))
+    assert told(*back, slave, name=FIT) == []
+    assert told(*back, slave | {"broker": slave_of("c")}, name=FIT) == [Misstep.END_BACK]
     assert told(*WRONG[Misstep.STORED_TWICE], broker_restart(250), name=STORES) == []
     crash = event(500, Kind.BROKER_CRASH, group=None, topic=None, queue=None)
     assert told(*WRONG[Misstep.END_AHEAD], crash, name=STORES) == []
@@ -1024,6 +1028,22 @@ def test_offsets_that_go_with_pulls_do_not_stand_for_those_every_5_s() -> None:
     assert told([one for one in alone if one["time"] < 50_000]) == []
     assert told([one for one in alone if one.get("path") != "periodic"]) == []
     assert told(alone, commit(30_100, "one", 2, path="periodic")) == []
+
+
+def test_a_broker_that_a_client_does_not_reach_gets_none_of_its_offsets() -> None:
+    alone = WRONG[Misstep.NOT_PERSISTED]
+    refused = [pull(39_000, 2), event(39_900, Kind.PULL_RESULT, "one", offset=2, result="error")]
+    assert Misstep.NOT_PERSISTED not in told(alone, refused)
+    assert Misstep.NOT_PERSISTED in told(alone, [one | {"time": one["time"] - 35_000} for one in refused])
+
+
+def test_when_the_listener_of_a_cleaned_message_returns_the_in_memory_offset_follows_the_mark() -> None:
+    cleaned = [event(61_000, Kind.EXPIRE, "one", offset=0), event(61_100, Kind.SEND_BACK, "one", offset=0, result="ok")]
+    cleaned = [*BEGIN, deliver(500, "one", 0), deliver(501, "one", 1), *cleaned, removed(61_101, 0, 1)]
+    late = [result(90_000, "one", 0, "timeout"), memory(90_001, 1)]
+    # An empty answer has set it before, for the message that was cleaned.
+    assert told(cleaned, nothing(70_000), memory(70_001, 1), late) == []
+    assert told(cleaned, nothing(70_000), memory(70_001, 1), late[1:]) == [Misstep.NOT_IN_WINDOW]
 
 
 def test_a_queue_is_taken_again_where_a_reset_has_set_it() -> None:

@@ -32,7 +32,7 @@ def test_a_topic_that_passes_leave_out_from_some_time_on() -> None:
 def test_no_pass_is_made_while_a_broker_is_down() -> None:
     def counts(*, down: int, until: int) -> tuple[int, int]:
         broker = [event(down, Kind.BROKER_STOP, broker="b"), event(until, Kind.BROKER_START, broker="b")]
-        both = [*passes("T", 1_000, 21_000, 121_000), *passes("U", 1_000, 21_000, 121_001)]
+        both = [*passes("T", 1_000, 21_000, 121_000), *passes("U", 1_000, 21_000)]
         beats = [heartbeat(0, "c1", "T=*", "U=*"), heartbeat(122_000, "c1", "T=*", "U=*")]
         return Judged([*beats, *both, *broker]).counts(CLAIM)
 
@@ -157,3 +157,23 @@ def test_a_topic_that_is_made_later_is_balanced_from_then_on() -> None:
     assert Judged([*events, learnt, *passes("U", *range(141_000, 300_000, 20_000))]).counts(CLAIM) == (0, 0)
     (row,) = Judged([*events, learnt]).rows(CLAIM)
     assert row["since"] == 125_000
+
+
+def test_a_client_that_its_application_suspends_balances_all_topics_at_once_when_it_is_resumed() -> None:
+    beats = [heartbeat(time, "c1", "T=*", "U=*") for time in range(0, 200_000, 30_000)]
+    both = [*passes("T", 1_000, 21_000, 141_000, 161_000), *passes("U", 1_000, 21_000)]
+    assert Judged([*beats, *both, *passes("U", 141_001, 161_000)]).counts(CLAIM) == (0, 0)
+    assert Judged([*beats, *both, *passes("U", 181_000)]).counts(CLAIM) == (1, 0)
+
+
+def test_a_pass_asks_any_broker_of_a_topic_also_one_that_the_client_does_not_reach() -> None:
+    times = range(1_000, 200_000, 20_000)
+    both = [*passes("T", *times), *passes("U", 1_000, 21_000, 121_000, 141_000, 161_000, 181_000)]
+
+    def counts(*reached: int) -> tuple[int, int]:
+        beats = [heartbeat(time, "c1", "T=*", "U=*") | {"broker": "a"} for time in range(0, 200_000, 30_000)]
+        others = [heartbeat(time + 1, "c1", "T=*", "U=*") | {"broker": "b"} for time in reached]
+        return Judged([*beats, *others, *both]).counts(CLAIM)
+
+    assert counts(0, 30_000, 120_000, 150_000) == (0, 0)
+    assert counts(0, 30_000, 60_000, 90_000, 120_000, 150_000) == (1, 0)

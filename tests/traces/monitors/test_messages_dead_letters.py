@@ -169,3 +169,11 @@ def test_a_dead_letter_without_its_count_is_of_the_failure_before_it():
     )
     untold(script, 90_031).send_back(90_032, 1, offset=8, named=1)
     assert FOLLOW not in check(script, groups={"G": Group(max_attempts=1)}).violated
+
+
+def test_a_second_attempt_of_a_fallback_is_given_up_without_a_count():
+    """SB-8: a live lock of the group makes it a dead letter at once, whatever its count (SB-15)."""
+    orderly = {"G": Group(max_attempts=1, listener="orderly")}
+    said = check(last(1, named=1, path="fallback").dead_letter(11, 0), end=100_000, groups=orderly)
+    assert (said.violated, said.doubtful) == ({}, {})
+    assert (said.judged("sent-back-message-comes-again"), said.judged(EXACTLY)) == (1, 0)

@@ -12,6 +12,7 @@ from .queue_events import (
     MINUTE,
     SECOND,
     Checked,
+    Event,
     assign,
     check,
     commit,
@@ -199,6 +200,24 @@ def test_a_group_that_sleeps_needs_no_owner() -> None:
 def test_a_topic_that_nobody_wants_any_more() -> None:
     others = [heartbeat(t, "two", "Other=*@1") for t in range(1_000, 300_000, 30_000)]
     assert check(others, ORPHAN, end=300_000).broken == {}
+
+
+def test_a_topic_that_members_give_up_and_take_again_one_after_the_other() -> None:
+    def said(client: str, *changes: int) -> list[Event]:
+        """Its heartbeats, which name the topic until the first of these times, and from the second one on."""
+        times = range(1_000, 300_000, 30_000)
+        return [
+            *(heartbeat(t, client, "Other=*@1", *(() if changes[0] < t < changes[1] else ("T=*@1",))) for t in times),
+            heartbeat(changes[1], client, "Other=*@1", "T=*@1"),
+        ]
+
+    def counts(*changes: int, until: int) -> dict[str, tuple[int, int]]:
+        had = [assign(1_500, "one", 0), revoke(40_000, "one", path="unsubscribe"), assign(until, "one", 0)]
+        return check(said("one", *changes), said("two", 20_000, 80_000), had, end=300_000).broken
+
+    assert counts(39_000, 120_000, until=140_000) == {}
+    # Passes give it to its owner as soon as both consume the topic again.
+    assert counts(39_000, 120_000, until=170_000) == {OWNED: (1, 0)}
 
 
 def test_a_queue_that_is_no_longer_there() -> None:

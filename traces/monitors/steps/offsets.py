@@ -80,6 +80,8 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     marked = marked or (line.last - line.mark_at[line.marks % MARKS] <= APART and offset <= line.low)
     # A thread whose window has just ended may still set it.
     is_owed = line.owed > 0 or not line.fresh or line.batched or line.last - line.left_at <= LATE
+    # PQ-9: when the listener of a cleaned message returns, the mark is set, although nothing leaves the window.
+    is_owed = is_owed or line.strays > 0
     if line.owed > 0:
         line.owed, line.owed_at = line.owed - 1, line.last
         if line.idle > 0 and (offset <= line.memory or line.owed < line.idle):
@@ -126,7 +128,7 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         if offset == 0:
             note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, int64(UNKNOWN))
     if path == Path.PIGGYBACK and line.has == 1 and line.taken_at != NEVER:
-        since = max(line.persisted_at, line.taken_at, line.resumed)
+        since = max(line.persisted_at, line.taken_at, line.resumed, line.vain)  # nor does a commit come through then
         longest = ROUNDS * t.terms[PERSIST] + LATE if line.paced else UNPACED * t.terms[PERSIST]
         if line.last - since > longest:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
