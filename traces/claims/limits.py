@@ -181,8 +181,8 @@ WOKEN_LATE = Step(
 )
 STORED_ELSEWHERE = Step(
     claim=_STORES,
-    statement="A message that was stored once is given to listeners at the queue and offset at which it was stored.",
-    told="was given a message as {message} that its broker had stored elsewhere, at offset {expected}",
+    statement="Listeners are given each message, and each retry, at the queue and offset at which it was stored.",
+    told="was given another message as {message} than the one that its broker had stored there",
     needs=(Kind.DELIVER, Kind.STORE),
     seen=(Kind.DELIVER,),
     of_broker=(Kind.STORE,),

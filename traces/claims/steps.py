@@ -138,8 +138,8 @@ class Misstep(Steps):
     )
     OTHER_COUNT = Step(
         claim=_FIT,
-        statement="A listener returns a message with the count that it was given.",
-        told="ended {message} with a different count than the one it was given, {expected}",
+        statement="A message is ended, and sent back, with the count with which a listener was given it.",
+        told="ended or sent back {message} with a different count than the one it was given, {expected}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "SB-6"),
@@ -161,8 +161,9 @@ class Misstep(Steps):
     )
     OTHER_BATCH = Step(
         claim=_FIT,
-        statement="A listener is called with as many messages as lie before the offset behind them, at most.",
-        told="was given {message} in a call with more messages than there are before offset {expected}",
+        statement="A listener is called with as many messages as is told of each of them, all before the offset behind "
+        "them.",
+        told="was given {message} in a call up to offset {expected}, whose number of messages does not fit",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
     )
@@ -403,7 +404,7 @@ class Misstep(Steps):
     )
     REFUSED_FREE = Step(
         statement="A broker refuses a lock only while another client may have it.",
-        told="was refused the lock of {queue} {span} after it had been given back, or had run out",
+        told="was refused the lock of {queue}, which no other client could have had for {span}",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.LOCK, Kind.REBALANCE),
         of_others=(Kind.LOCK,),
