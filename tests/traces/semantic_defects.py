@@ -405,6 +405,12 @@ def polls_on_stopped(events: Events) -> Events:
     return [*events, *(copy(asked, time=time) for time in times)]
 
 
+def queue_left_out_of_rounds(events: Events) -> Events:
+    begin = events[0]["time"] + 85_000
+    sent = [e for e in of(events, "commit", topic="orders", queue=3) if begin <= e["time"] < begin + 40_000]
+    return without(events, sent)
+
+
 def _d(name: str, recording: str, claim: str, make: Callable[[Events], Events]) -> Defect:
     return Defect(name=name, recording=recording, claim=claim, make=make)
 
@@ -462,6 +468,7 @@ DEFECTS = (
     _d("a send-back names the count of before", DEAD, FIT, count_lost_when_sent_back),
     _d("a call has more messages than it tells", BATCHES, FIT, calls_too_small),
     _d("a broker cannot write its offsets", USUAL, LIVES, table_cannot_be_written),
+    _d("the offset of one queue is not stored for 40 s", USUAL, STEPS, queue_left_out_of_rounds),
     _d("a client that has stopped polls on", SCALED, STEPS, polls_on_stopped),
     _d("a lock is refused to the client that has it", BACK, STEPS, lock_refused_to_its_owner),
     _d("a broadcasting client never writes its offsets", BROADCAST, STEPS, file_never_written),

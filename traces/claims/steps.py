@@ -459,6 +459,15 @@ class Misstep(Steps):
         seen=(Kind.COMMIT, Kind.ASSIGN, Kind.HEARTBEAT),
         rules=("OF-6",),
     )
+    PASSED_OVER = Step(
+        statement="A client that stores the offsets of its queues at a broker every 5 s leaves none of them out.",
+        told="did not store offset {offset} of {queue} for {span}, while it stored those of its other queues",
+        needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
+        seen_or_told=(Kind.REVOKE,),
+        of_broker=(Kind.COMMIT,),
+        rules=("OF-5", "OF-6"),
+    )
     NOT_SET = Step(
         statement="A client that has dropped a queue for a reset takes it again where that has set it, unless another "
         "one has it meanwhile.",

@@ -250,6 +250,7 @@ WRONG: dict[Misstep, list[Any]] = {
         event(5_000, Kind.REBALANCE, "one", broker=None, queue=None),
         revoke(29_000, "one"),
     ],
+    Misstep.PASSED_OVER: [*RIGHT[:-1], pull(30_000, 2), commit(30_010, "one", 2)],
     Misstep.NOT_WRITTEN: [*RIGHT[:-1], revoke(2_000, "one", path="shutdown"), store(20_000, 0)],
     Misstep.NOT_UNLOCKED: [
         *[locked(50), *RIGHT, revoke(2_000, "one", path="removal"), locked(80_000) | {"client": "two"}],
@@ -878,7 +879,7 @@ def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() ->
 
 
 def test_a_commit_by_hand_takes_several_messages_and_sets_the_in_memory_offset_once() -> None:
-    first = [removed(600, 0, 2), removed(600, 1, 2), memory(601, 2)]
+    first = [removed(600, 0, 2), removed(600, 1, 2), memory(601, 2), commit(700, "one", 2)]
     later = [found(20_000, "one", 2, 4), pull(20_001, 4), *(deliver(20_010 + n, "one", 2 + n) for n in range(2))]
     later += [*(result(20_020 + n, "one", 2 + n) for n in range(2)), removed(20_030, 2, 4), removed(20_030, 3, 4)]
     both = [*(deliver(500 + n, "one", n) for n in range(2)), *(result(510 + n, "one", n) for n in range(2))]
@@ -985,7 +986,8 @@ def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offs
         given = [deliver(time + n, "one", at + n, count=1, next=at + n + 1) for n in (0, 1)]
         ended = [result(time, "one", at), result(time + 1, "one", at + 1) | {"result": "commit"}]
         left = [removed(time + 2 + n, at + n, at + 2) for n in (0, 1)]
-        pages += [*given[:1], *ended[:1], *given[1:], *ended[1:], *left, memory(time + 4, at + 2)]
+        sets = [memory(time + 4, at + 2), commit(time + 5, "one", at + 2)]
+        pages += [*given[:1], *ended[:1], *given[1:], *ended[1:], *left, *sets]
     again = [found(19_000, "one", 2, 4), pull(19_010, 4)]
     assert told(locked(50), BEGIN, pages, again, commit(40_000, "one", 4), groups=ORDERLY) == []
 

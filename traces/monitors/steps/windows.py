@@ -10,6 +10,7 @@ from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .limits import mend
 from .listeners import tell_if_not_handed
+from .offsets import tell_if_passed_over
 from .pulls import POLL, REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
 
@@ -107,6 +108,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
     """The window ends."""
     line = t.lines[n]
     tell_if_not_handed(t, n)
+    tell_if_passed_over(t, n)
     line.watched = UNKNOWN
     is_empty = line.taken >= line.found and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
