@@ -18,6 +18,7 @@ DEAD, BACK, DEADLINE = "failures-to-dead-letter-5.3.3", "orderly-hand-over-5.3.3
 STEADY, SCALED, DELAYS = "steady-5.3.3", "scale-out-and-in-5.3.3", "broker-restart-delays-5.3.3"
 SCALED_OLD = "scale-out-and-in-4.9.8"
 KILLED, USUAL = "kill-9-mid-batch-5.3.3", "usual-timers-5.3.3"
+BATCHES = "batch-acknowledged-in-part-5.3.3"
 BROADCAST, LONG, LONG_ORDERLY = "broadcast-5.3.3", "simulated", "simulated-orderly"
 OF_MESSAGES = ("deliver", "result", "removed", "commit_memory")
 
@@ -364,6 +365,52 @@ def file_never_written(events: Events) -> Events:
     return without(events, [e for e in of(events, "commit", "file_persist") if e.get("client")])
 
 
+def given_and_stored_by_nobody(events: Events) -> Events:
+    given = of(events, "deliver", topic="orders")[100]
+    mine = [e for e in of(events, "deliver", "result") if place(e) == place(given)]
+    return changed(events, mine, key="F" * 32, origin=777)
+
+
+def retries_exchanged(events: Events) -> Events:
+    one, other = of(events, "delay_store", attempt=1)[:2]
+    names = {one["key"]: other, other["key"]: one}
+    given = [e for e in of(events, "deliver", "result", "send_back", attempt=1) if e["key"] in names]
+    return changed(events, given, key=lambda e: names[e["key"]]["key"])
+
+
+def count_lost_when_sent_back(events: Events) -> Events:
+    return changed(events, of(events, "send_back", attempt=1), attempt=0)
+
+
+def calls_too_small(events: Events) -> Events:
+    call = [e for e in of(events, "deliver", topic="orders") if e["count"] > 1][8]
+    mine = [e for e in of(events, "deliver", client=call["client"], next=call["next"]) if e["queue"] == call["queue"]]
+    return changed(events, mine, count=lambda e: e["count"] - 1)
+
+
+def table_cannot_be_written(events: Events) -> Events:
+    written = of(events, "file_persist", detail="consumerOffset")
+    return changed(events, written[5:], result="error")
+
+
+def lock_refused_to_its_owner(events: Events) -> Events:
+    locked = of(events, "lock", result="ok", topic="orders")[0]
+    return [*events, copy(locked, time=locked["time"] + 4_000, result="failed")]
+
+
+def polls_on_stopped(events: Events) -> Events:
+    stopped = of(events, "client_stop")[0]
+    asked = of(events, "pull", client=stopped["client"])[-1]
+    times = range(stopped["time"] + 6_000, events[-1]["time"], 6_000)
+    return [*events, *(copy(asked, time=time) for time in times)]
+
+
+def queue_left_out_of_rounds(events: Events) -> Events:
+    begin = events[0]["time"] + 85_000
+    sent = [e for e in of(events, "commit", topic="orders", queue=3) if begin <= e["time"] < begin + 40_000]
+    return without(events, sent)
+
+
 def _d(name: str, recording: str, claim: str, make: Callable[[Events], Events]) -> Defect:
     return Defect(name=name, recording=recording, claim=claim, make=make)
 
@@ -416,6 +463,14 @@ DEFECTS = (
     _d("a dead letter goes to those of another group", DEAD, STORES, dead_letter_of_another_group),
     _d("a dead letter goes to a queue that there is not", DEAD, STORES, dead_letter_in_a_later_queue),
     _d("two threads of a process consume an orderly queue at once", BACK, STEPS, called_twice_at_once),
+    _d("a message is given that nobody has stored", STEADY, STORES, given_and_stored_by_nobody),
+    _d("two retries are given in each other's place", DEAD, STORES, retries_exchanged),
+    _d("a send-back names the count of before", DEAD, FIT, count_lost_when_sent_back),
+    _d("a call has more messages than it tells", BATCHES, FIT, calls_too_small),
+    _d("a broker cannot write its offsets", USUAL, LIVES, table_cannot_be_written),
+    _d("the offset of one queue is not stored for 40 s", USUAL, STEPS, queue_left_out_of_rounds),
+    _d("a client that has stopped polls on", SCALED, STEPS, polls_on_stopped),
+    _d("a lock is refused to the client that has it", BACK, STEPS, lock_refused_to_its_owner),
     _d("a broadcasting client never writes its offsets", BROADCAST, STEPS, file_never_written),
     _d("a broadcasting client forgets its offsets", BROADCAST, "every-duplicate-has-a-cause", broadcast_lost),
 )

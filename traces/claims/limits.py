@@ -198,10 +198,8 @@ WOKEN_LATE = Step(
 )
 STORED_ELSEWHERE = Step(
     claim=_STORES,
-    statement=(
-        "A message that was stored only once is given to listeners with the queue and offset at which it was stored."
-    ),
-    told="was given a message as {message}, but its broker had stored it elsewhere, at offset {expected}",
+    statement="A listener is given each message, and each retry, at the queue and offset at which it was stored.",
+    told="was given as {message} another message than the one that its broker had stored there",
     needs=(Kind.DELIVER, Kind.STORE),
     seen=(Kind.DELIVER,),
     of_broker=(Kind.STORE,),

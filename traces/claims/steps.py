@@ -147,8 +147,8 @@ class Misstep(Steps):
     )
     OTHER_COUNT = Step(
         claim=_FIT,
-        statement="A listener returns a message with the count with which it was given the message.",
-        told="ended {message} with another count than the one it was given with, {expected}",
+        statement="A message is finished, and sent back, with the count with which a listener was given it.",
+        told="ended or sent back {message} with a different count than the one it was given, {expected}",
         needs=(Kind.DELIVER, Kind.RESULT),
         seen=(Kind.DELIVER,),
         rules=("CC-3", "SB-6"),
@@ -172,8 +172,11 @@ class Misstep(Steps):
     )
     OTHER_BATCH = Step(
         claim=_FIT,
-        statement="A listener is called with at most as many messages as lie below the offset that follows them.",
-        told="was given {message} in a call with more messages than there are before offset {expected}",
+        statement=(
+            "The number of messages in a listener call is the same for each of them, and fits the offset that follows "
+            "them."
+        ),
+        told="was given {message} in a call up to offset {expected}, whose number of messages does not fit",
         needs=(Kind.DELIVER,),
         rules=("CC-1",),
     )
@@ -434,7 +437,7 @@ class Misstep(Steps):
     )
     REFUSED_FREE = Step(
         statement="A broker refuses a lock only while another client may have it.",
-        told="was refused the lock of {queue} {span} after it had been given back or had expired",
+        told="was refused the lock of {queue}, which no other client could have had for {span}",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.BROKER_START, Kind.BROKER_STOP),
         seen=(Kind.LOCK, Kind.REBALANCE),
         of_others=(Kind.LOCK,),
@@ -492,6 +495,15 @@ class Misstep(Steps):
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE, Kind.HEARTBEAT),
         seen=(Kind.COMMIT, Kind.ASSIGN, Kind.HEARTBEAT),
         rules=("OF-6",),
+    )
+    PASSED_OVER = Step(
+        statement="A client that stores the offsets of its queues at a broker every 5 s leaves none of them out.",
+        told="did not store offset {offset} of {queue} for {span}, while it stored those of its other queues",
+        needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.REVOKE),
+        seen=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
+        seen_or_told=(Kind.REVOKE,),
+        of_broker=(Kind.COMMIT,),
+        rules=("OF-5", "OF-6"),
     )
     NOT_SET = Step(
         statement=(

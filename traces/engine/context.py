@@ -17,12 +17,14 @@ import numpy as np
 
 from ..clocks.clocks import Clocks
 from ..encoding.names import Actor, Names
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import master_of
 from ..machine_code.compiled import part
 
-STOPPED, CRASHED, RESTARTED, FAILED_OVER = 1, 2, 3, 4
-"""How a process ended: an orderly stop, a death, a broker that restarted, one that changed its role."""
+STOPPED, CRASHED, RESTARTED, FAILED_OVER, REOPENED = 1, 2, 3, 4, 5
+"""How a process ended: an orderly stop, a death, a broker that restarted, one that changed its role, one that was
+stopped in an orderly way and started again.
+"""
 
 _ENDS: Mapping[Kind, int] = {
     Kind.CLIENT_STOP: STOPPED,
@@ -58,8 +60,13 @@ class Context:
         Clients may have taken a slave for the master if it was elected, or learnt that it was not.
         """
         rows = []
+        stopped: set[str] = set()
         for event in self.events:
             how = _ENDS.get(event["kind"])
+            if event["kind"] in BROKER_RUNS and event.get("broker"):
+                if event["kind"] == Kind.BROKER_START and event["broker"] in stopped:
+                    how = REOPENED
+                (stopped.add if event["kind"] == Kind.BROKER_STOP else stopped.discard)(event["broker"])
             if how is not None:
                 rows.append((names.actor(actor_of(event)), int(event["time"]), how))
                 master = master_of(event.get("broker") or "")

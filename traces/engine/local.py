@@ -35,6 +35,7 @@ from .pools import settle_waiting
 from .reading import Recorded
 from .recorded import coverage_in
 from .result import CheckResult, merge, verdicts
+from .rounds import settle_rounds
 from .scan import Scan
 
 STATE_BYTES = 40
@@ -109,6 +110,7 @@ def conclude(
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
     outcome = settle_places(settle_waiting(outcome, trace, names, settings), trace, names)
+    outcome = settle_rounds(outcome, trace, names, settings, scanned.context)
     outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)
     return CheckResult(

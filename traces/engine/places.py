@@ -20,7 +20,8 @@ from .findings import Note
 from .reading import Recorded
 
 _CLAIM = CODE[Misstep.STORED_ELSEWHERE.step.claim]
-_STORE = codes(Kind)[Kind.STORE]
+_STORES = (Kind.STORE, Kind.DELAY_DELIVER)
+_CODES = [codes(Kind)[kind] for kind in _STORES]
 
 
 def settle_places(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
@@ -46,9 +47,9 @@ def _stored(trace: Recorded, names: Names, places: set[tuple[Slot, int]]) -> dic
     coder = Coder(names)
     offsets = np.array(sorted({offset for _, offset in places}))
     brokers = {slot.broker for slot, _ in places}
-    for batch in trace.events_of(brokers, (Kind.STORE,), 0, COLUMNS):
+    for batch in trace.events_of(brokers, _STORES, 0, COLUMNS):
         coded = coder.code(batch)
-        chosen = (coded.kind == _STORE) & (coded.slot >= 0) & (coded.origin != 0) & np.isin(coded.offset, offsets)
+        chosen = np.isin(coded.kind, _CODES) & (coded.slot >= 0) & (coded.origin != 0) & np.isin(coded.offset, offsets)
         for at in np.flatnonzero(chosen).tolist():
             place = whole(names.slots[coded.slot[at]]), int(coded.offset[at])
             if place in places:

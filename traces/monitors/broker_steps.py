@@ -18,6 +18,7 @@ from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Broker, Event, Member
 
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
+_WELL = (None, "", Result.OK)
 
 UNWRITTEN, SOME, LATE = 60_000, 2, 10_000
 """OF-23, DL-4: a table is written every 5 or 10 s. A broker that did so this often continues, and is not delayed this
@@ -108,8 +109,8 @@ class BrokerSteps:
         if event["kind"] == Kind.FILE_LOAD:
             self._loads = True
             broker.read.add(event.get("detail") or "")
-            broker.loaded = event.get("result") in (None, "", Result.OK)
-        else:
+            broker.loaded = event.get("result") in _WELL
+        elif event.get("result") in _WELL:
             self._runs(broker, event)
             last, longest, count = broker.written.get(event.get("detail") or "", (event["time"], 0, 0))
             self._hear(broker, event)

@@ -16,6 +16,7 @@ from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of
 from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
+from .stored_places import tell_if_not_there
 
 ROUNDING = 1
 """Times are whole ms, each rounded down, so the difference of two may be too small by one."""
@@ -73,6 +74,12 @@ def deliver(
     if is_local:
         return
     if count > 0:
+        attempt = known.attempts[at]
+        moved, offset = int64(attempt.moved_slot), int64(attempt.moved_offset)
+        # DL-7: a slave that acts as master may have delivered it to another broker.
+        is_near = moved >= 0 and seen.slot >= 0 and terms.slots[moved].name == terms.slots[seen.slot].name
+        if attempt.moved == 1 and is_near and offset >= 0 and seen.offset >= 0:
+            tell_if_not_there(terms, notes, moved, offset, int64(attempt.moved_at), seen)
         account(known, terms, notes, chain, at, seen, REACHED, since)
         _waited(known, terms, notes, at, before, seen)
     elif known.attempts[at].reached > 1:

@@ -12,7 +12,7 @@ from typing import Any
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import ORDERLY
-from ..engine.context import CRASHED, FAILED_OVER, STOPPED
+from ..engine.context import CRASHED, FAILED_OVER, REOPENED, RESTARTED, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..machine_code.compiled import constant, hot, int64, part
@@ -65,6 +65,23 @@ def ended(s: Any, actor: int, since: int, until: int) -> Any:
     """How a process first ended in ``since`` … ``until``; 0 if it did not."""
     at = end_of(s, actor, since)
     return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
+
+
+@part
+def forgot(s: Any, q: int, since: int, until: int) -> Any:
+    """How the broker of a queue first ended in ``since`` … ``until`` so that it may have lost offsets; 0 if it did not.
+
+    OF-20: it writes all that it has when it is stopped, but what clients record as sent need not have reached it.
+    """
+    slot = s.slots[q]
+    first = end_of(s, int64(slot.broker), since)
+    if first < 0:
+        return 0
+    for at in range(first, s.actors[slot.broker + 1].ends):
+        how = s.ends[at].how
+        if s.ends[at].time <= until and (how != REOPENED or slot.commits_by < 0):
+            return RESTARTED if how == REOPENED else how
+    return 0
 
 
 @part

@@ -13,7 +13,7 @@ from ..machine_code.compiled import constant, int64, part
 from .commits import SURE, begin, first_start
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .offset_queries import asks
-from .ownership import committer, ended, recently_stored, touch
+from .ownership import committer, ended, forgot, recently_stored, touch
 from .queue_state import IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 
@@ -83,7 +83,7 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     # PL-23: a client that corrects an illegal offset stores it at once, which its broker may have recorded a moment
     # later.
     moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
-    began_anew = ended(s, slot.broker, slot.stored_time - PERSISTED, time)
+    began_anew = forgot(s, q, slot.stored_time - PERSISTED, time)
     # What clients record as sent need not have reached their broker.
     is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
     # Of commits sent over minutes, the broker got some.

@@ -18,7 +18,7 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, part
 from .notes import finding
 from .offset_queries import is_about_to_take
-from .ownership import committer, ended, has_failed_over, owners, settle, window_of
+from .ownership import committer, ended, forgot, has_failed_over, owners, settle, window_of
 from .queue_state import ALWAYS, IN_FLIGHT, UNKNOWN, WINDOWS
 
 BACK = constant(CODE["offset-never-back-without-cause"])
@@ -88,7 +88,7 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     if s.slots[q].flags & BROADCASTING:
         # If a client died, its backup is read, which is older (OF-10).
         return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) == CRASHED else 0
-    how = ended(s, s.slots[q].broker, since, time)
+    how = forgot(s, q, since, time)
     if how == RESTARTED:
         return Regression.BROKER_RESTART
     # OF-4: some clients switch to the new master sooner than others.

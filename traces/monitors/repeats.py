@@ -19,7 +19,7 @@ from ..engine.findings import Doubt
 from ..format.kinds import Path
 from ..machine_code.compiled import constant, int64, part
 from .notes import finding
-from .ownership import VISIT, committer, ended, settle
+from .ownership import VISIT, committer, ended, forgot, settle
 from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
 from .queue_state import UNKNOWN, WINDOWS
 
@@ -66,7 +66,7 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
         if cause != Cause.NONE:
             return cause, 0
         if window.base >= 0 and offset < window.base:
-            how = ended(s, s.slots[q].broker, since, time)
+            how = forgot(s, q, since, time)
             if how in (RESTARTED, FAILED_OVER) and not slot.flags & BROADCASTING:
                 return Cause.BROKER_RESTART, 0
             if slot.flags & BROADCASTING and not own:

@@ -78,9 +78,10 @@ OF_A_MAXIMUM = np.dtype([("request", np.int64), ("fallback", np.int64)])
 """Lowest count at which a failure makes a dead letter; lowest count of a fallback that becomes one."""
 
 OF_A_SLOT = np.dtype([("maximum", np.int64), ("scope", np.int32), ("broker", np.int32), ("flags", np.uint8),
-                      ("name", np.int32), ("topic", np.int32), ("queue", np.int32)])  # fmt: skip
+                      ("name", np.int32), ("topic", np.int32), ("queue", np.int32), ("stores", np.bool_)])  # fmt: skip
 """The group's maximum, ABSENT if it is not known; the consumer, see :class:`Scopes`; actor code of the broker, -1 if it
-never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one; queue id.
+never was down; flags, see ``names``; code of the broker's name, and of the topic's, -1 without one; queue id; whether
+everything that its broker has stored was recorded.
 """
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
@@ -246,6 +247,8 @@ class Scopes:
         self._slots: list[tuple[int, ...]] = []
         self._brokers: dict[str, int] = {"": -1}
         self._topics: dict[str, int] = {"": -1}
+        is_told = context.complete and context.evidence & EVIDENCE_BIT[Kind.STORE] != 0
+        self._stores = {str(event.get("broker")) for event in context.events if is_told and not event.get("client")}
         self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
 
     def with_names(self, terms: Terms) -> Terms:
@@ -261,7 +264,8 @@ class Scopes:
             name = self._broker(slot.broker)
             topic = self._topics.setdefault(slot.topic, len(self._topics))
             broker, flags = down.get(slot.broker, -1), names.flags[code]
-            self._slots.append((self._maximum[scope], scope, broker, flags, name, topic, slot.queue))
+            told = slot.broker in self._stores
+            self._slots.append((self._maximum[scope], scope, broker, flags, name, topic, slot.queue, told))
         return terms._replace(
             slots=np.array(self._slots, OF_A_SLOT),
             order=self._order.table(names.actors),

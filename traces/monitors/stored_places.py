@@ -2,6 +2,8 @@
 
 Places of originals are entries of the table of messages, under their topic instead of a consumer. Of a message that was
 stored at several places, such as one that its producer sent twice, or one of a batch with one key, nothing is known.
+
+What is noted here are suspects: :mod:`..engine.places` asks what else was stored where they were given.
 """
 
 from __future__ import annotations
@@ -37,14 +39,23 @@ def stored(known: Any, terms: Any, seen: Any) -> None:
 
 @part
 def tell_if_elsewhere(known: Any, terms: Any, notes: Any, seen: Any) -> None:
-    """Check whether a listener is given an original at a place at which it was not stored."""
+    """Check whether a listener is given an original at a place at which it was not stored, or one never stored."""
     if seen.slot < 0 or seen.offset < 0 or terms.slots[seen.slot].flags & NO_QUEUE:
         return
     given = terms.slots[seen.slot]
     number = find(known.table, key_of(seen.origin, int64(_FIRST_TOPIC - given.topic)))
-    if number < 0 or known.table.entries[number].chain != ONCE:
+    if number < 0:
+        if given.stores:
+            violate(notes, _STORES, seen, seen.time, NOBODY, _ELSEWHERE, int64(-1), int64(0))
         return
     entry = known.table.entries[number]
-    place = terms.slots[entry.slot]
-    if place.name != given.name or place.queue != given.queue or entry.offset != seen.offset:
-        violate(notes, _STORES, seen, int64(entry.time), NOBODY, _ELSEWHERE, int64(entry.offset), int64(0))
+    if entry.chain == ONCE:
+        tell_if_not_there(terms, notes, int64(entry.slot), int64(entry.offset), int64(entry.time), seen)
+
+
+@part
+def tell_if_not_there(terms: Any, notes: Any, slot: int, offset: int, time: int, seen: Any) -> None:
+    """Check whether a message, or a retry, that was stored at one place is given at another one."""
+    given, place = terms.slots[seen.slot], terms.slots[slot]
+    if place.name != given.name or place.queue != given.queue or offset != seen.offset:
+        violate(notes, _STORES, seen, time, NOBODY, _ELSEWHERE, offset, int64(0))

@@ -222,6 +222,15 @@ def test_a_recording_that_begins_later_asks_for_no_beginning() -> None:
         assert (at, found.violated) == (at, [])
 
 
+def test_a_table_that_could_not_be_written_is_not_written() -> None:
+    def written(result: str) -> list[GroupMisstep]:
+        tries = [of_broker(time, Kind.FILE_PERSIST, result=result) for time in range(20_000, 99_000, 10_000)]
+        return told([*WRONG[GroupMisstep.UNWRITTEN], *tries], groups=ORDERLY)
+
+    assert written("ok") == []
+    assert written("error") == [GroupMisstep.UNWRITTEN]
+
+
 def test_the_first_start_of_a_broker_may_be_that_of_an_empty_store() -> None:
     first = [each for each in BEGIN if each["kind"] != Kind.FILE_LOAD]
     assert len(first) < len(BEGIN)

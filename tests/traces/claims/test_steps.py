@@ -250,6 +250,7 @@ WRONG: dict[Misstep, list[Any]] = {
         event(5_000, Kind.REBALANCE, "one", broker=None, queue=None),
         revoke(29_000, "one"),
     ],
+    Misstep.PASSED_OVER: [*RIGHT[:-1], pull(30_000, 2), commit(30_010, "one", 2)],
     Misstep.NOT_WRITTEN: [*RIGHT[:-1], revoke(2_000, "one", path="shutdown"), store(20_000, 0)],
     Misstep.NOT_UNLOCKED: [
         *[locked(50), *RIGHT, revoke(2_000, "one", path="removal"), locked(80_000) | {"client": "two"}],
@@ -414,7 +415,7 @@ def test_what_another_broker_lost_leaves_no_doubt_of_what_a_process_did() -> Non
 def test_it_is_told_in_a_sentence() -> None:
     assert sentence(check(WRONG[Misstep.ELSEWHERE]), STEPS_CLAIM) == ("one pulled T@b:0 from offset 4 instead of 3")
     assert sentence(check(WRONG[Misstep.OTHER_COUNT]), FIT) == (
-        "one ended offset 0 of T@b:0 with another count than the one it was given with, 0"
+        "one ended or sent back offset 0 of T@b:0 with a different count than the one it was given, 0"
     )
 
 
@@ -539,6 +540,44 @@ def test_a_lock_that_is_refused_for_longer_shows_that_its_broker_answers() -> No
     assert told(free, answered, later, groups=ORDERLY) == [Misstep.REFUSED_FREE]
     assert told(free, answered | {"broker": "c"}, later, groups=ORDERLY) == []
     assert told(free, answered, [one | {"time": 70_000} for one in later], groups=ORDERLY) == []
+
+
+def test_a_lock_is_not_refused_to_the_client_that_has_it() -> None:
+    refused = locked(20_000) | {"result": "failed"}
+    assert told(RIGHT, locked(50), refused, passes(19_000), groups=ORDERLY) == [Misstep.REFUSED_FREE]
+    # It may have run out, been given back, or gone to another one; or the broker did not answer at all.
+    assert told(RIGHT, locked(50), refused | {"time": refused["time"] + 9_000}, passes(19_000), groups=ORDERLY) == []
+    others = locked(9_000) | {"client": "two"}
+    assert told(RIGHT, locked(50), others, refused, passes(19_000), groups=ORDERLY) == []
+    assert told(RIGHT, locked(50), refused, groups=ORDERLY) == []
+    assert told(RIGHT, locked(50), refused, passes(19_000), broker_restart(9_000), groups=ORDERLY) == []
+
+
+def test_a_thread_that_stood_still_pulls_a_queue_that_was_given_up_once() -> None:
+    left = [*RIGHT, revoke(2_000, "one"), pull(20_000, 2)]
+    assert told(left, nothing(20_010)) == []
+    assert told(left, nothing(34_990), pull(35_000, 2)) == [Misstep.PULLED_LEFT]
+
+
+def test_what_is_sent_back_has_the_count_with_which_it_was_given() -> None:
+    given = [*BEGIN, deliver(500, "one", 0), result(501, "one", 0, "later")]
+    back = {"result": "ok", "path": "request", "origin": 1}
+    assert told(given, event(502, Kind.SEND_BACK, "one", offset=0, attempt=0, **back), name=FIT) == []
+    again = event(502, Kind.SEND_BACK, "one", offset=0, attempt=1, **back)
+    assert told(given, again, name=FIT) == [Misstep.OTHER_COUNT]
+
+
+def test_all_messages_of_a_call_tell_how_many_they_are_and_as_many_are_given() -> None:
+    def called(*counts: int) -> list[int]:
+        return told(BEGIN, *(deliver(500, "one", at, count=n, next=3) for at, n in enumerate(counts)), name=FIT)
+
+    assert called(3, 3, 3) == []
+    assert called(2, 2, 2) == called(3, 3, 2) == [Misstep.OTHER_BATCH]
+    # The last two of three come again, in a call of their own.
+    ended = [result(501, "one", offset, "later") for offset in range(3)]
+    first = [deliver(500, "one", offset, count=3, next=3) for offset in range(3)]
+    again = [deliver(6_000, "one", offset, count=2, next=3) | {"attempt": 1} for offset in (1, 2)]
+    assert told(BEGIN, first, ended, again, name=FIT) == []
 
 
 def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
@@ -844,7 +883,7 @@ def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() ->
 
 
 def test_a_commit_by_hand_takes_several_messages_and_sets_the_in_memory_offset_once() -> None:
-    first = [removed(600, 0, 2), removed(600, 1, 2), memory(601, 2)]
+    first = [removed(600, 0, 2), removed(600, 1, 2), memory(601, 2), commit(700, "one", 2)]
     later = [found(20_000, "one", 2, 4), pull(20_001, 4), *(deliver(20_010 + n, "one", 2 + n) for n in range(2))]
     later += [*(result(20_020 + n, "one", 2 + n) for n in range(2)), removed(20_030, 2, 4), removed(20_030, 3, 4)]
     both = [*(deliver(500 + n, "one", n) for n in range(2)), *(result(510 + n, "one", n) for n in range(2))]
@@ -951,7 +990,8 @@ def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offs
         given = [deliver(time + n, "one", at + n, count=1, next=at + n + 1) for n in (0, 1)]
         ended = [result(time, "one", at), result(time + 1, "one", at + 1) | {"result": "commit"}]
         left = [removed(time + 2 + n, at + n, at + 2) for n in (0, 1)]
-        pages += [*given[:1], *ended[:1], *given[1:], *ended[1:], *left, memory(time + 4, at + 2)]
+        sets = [memory(time + 4, at + 2), commit(time + 5, "one", at + 2)]
+        pages += [*given[:1], *ended[:1], *given[1:], *ended[1:], *left, *sets]
     again = [found(19_000, "one", 2, 4), pull(19_010, 4)]
     assert told(locked(50), BEGIN, pages, again, commit(40_000, "one", 4), groups=ORDERLY) == []
 

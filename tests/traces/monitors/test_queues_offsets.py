@@ -8,6 +8,8 @@ import pytest
 
 from rocketproof.model.history import Regression
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.clocks.clocks import Clock, Clocks
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.findings import Doubt, Note
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
@@ -152,6 +154,25 @@ def test_a_correction_may_be_answered_before_its_commit_is_seen() -> None:
     assert counts(50_101) == (0, 0)
     assert counts(50_101, told=7) == (1, 0)
     assert counts(80_000) == (1, 0)
+
+
+def test_a_broker_that_is_stopped_in_an_orderly_way_forgets_no_offset() -> None:
+    by_broker = Clocks(clocks={Actor("b", -1): Clock(recorder=Actor("b", -1), pairs=0)})
+    asked = event(60_000, Kind.OFFSET_QUERY, "two", result="ok", offset=4)
+
+    def again(kind: Kind, *events: Event, **how: Any) -> Checked:
+        return check(STORED, {"time": 40_000, "kind": str(kind), "broker": "b"}, broker_restart(50_000), *events, **how)
+
+    assert again(Kind.BROKER_CRASH, asked, clocks=by_broker).counts(ANSWERS) == (0, 0)
+    assert again(Kind.BROKER_STOP, asked, clocks=by_broker).counts(ANSWERS) == (1, 0)
+    assert again(Kind.BROKER_STOP, asked | {"offset": 10}, clocks=by_broker).counts(ANSWERS) == (0, 0)
+    # It may have died and been started before that, or its clients alone say what they sent to it.
+    died = [{"time": 20_000, "kind": "broker_crash", "broker": "b"}, broker_restart(30_000)]
+    assert again(Kind.BROKER_STOP, *died, asked, clocks=by_broker).counts(ANSWERS) == (0, 0)
+    assert again(Kind.BROKER_STOP, asked).counts(ANSWERS) == (0, 0)
+    back = commit(60_000, "one", 3)
+    assert again(Kind.BROKER_CRASH, back, clocks=by_broker).counts(BACK) == (0, 0)
+    assert again(Kind.BROKER_STOP, back, clocks=by_broker).counts(BACK) == (1, 0)
 
 
 def test_overlap_and_late_commits() -> None:

@@ -39,6 +39,28 @@ def test_a_message_is_given_where_it_was_stored() -> None:
     assert len(elsewhere(stored(0, 7), given(100, 7), other)) == 1
 
 
+def test_a_message_that_nobody_has_stored_is_given_to_nobody() -> None:
+    told = [Script().add(10, Kind.MEMBERS, broker="b", group="G", members=["c1"]), Script("n").deliver(100)]
+    (found,) = check(*told, complete=True).violations(STORES)
+    assert (found["value"], found["offset"], found["expected"]) == (Misstep.STORED_ELSEWHERE, 7, -1)
+    # It may have been stored before, or at a broker that records nothing.
+    assert check(*told).violations(STORES) == check(*told[1:], complete=True).violations(STORES) == []
+    unrecorded = frozenset(Kind) - {Kind.STORE}
+    assert check(*told, complete=True, evidence=unrecorded).violations(STORES) == []
+
+
+def test_a_retry_is_given_where_the_broker_has_moved_it() -> None:
+    def moved(to: int, *again: int) -> list[tuple[int, int, int]]:
+        failed = Script().fails(0, 0, 3, 10_000, moved_to=to)
+        for time, offset in enumerate(again):
+            failed.delay_deliver(10_020 + time, 1, offset)
+        return elsewhere(failed.deliver(10_100, 1, offset=2))
+
+    assert moved(2) == []
+    assert moved(3) == [(Misstep.STORED_ELSEWHERE, 2, 3)]
+    assert moved(3, 4) == []
+
+
 def test_of_messages_that_were_stored_at_several_places_nothing_is_known() -> None:
     assert elsewhere(stored(0, 7), stored(1, 8), given(100, 9)) == []
     # A copy in another topic has a place of its own, as has a retry.

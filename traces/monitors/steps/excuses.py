@@ -135,7 +135,9 @@ class Excuses:
             answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
             # Unlocking is one-way: only other answers at that time show that the broker received it.
             waits = [(since + LATE, until)]
-            if misstep == Misstep.REFUSED_FREE:
+            if misstep == Misstep.REFUSED_FREE and found["expected"] == line["actor"]:
+                waits = [(since, until + LATE)]  # it has the lock itself, and has unlocked nothing
+            elif misstep == Misstep.REFUSED_FREE:
                 given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
                 if found["expected"] >= 0 and not any(since - LATE < time < since + apart for time in given):
                     return True

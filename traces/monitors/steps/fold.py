@@ -30,7 +30,7 @@ from ..queue_events import QueueEvents
 from .excuses import Excuses
 from .limits import HIGHEST_LIMIT, mend, move, put_off
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
-from .offsets import commit, keep, set_in_memory, tell_if_forgotten
+from .offsets import commit, keep, set_in_memory, tell_if_forgotten, tell_if_passed_over
 from .pulls import answer, pull
 from .state import (
     END,
@@ -157,11 +157,11 @@ class StepFold:
         told = (missteps["time"] != NEVER) & (seen[:, None] & beside == beside)
         # A broker does not know which of several processes with one client id has sent a commit.
         is_shared = np.array([*(self._processes[actor.name] > 1 for actor in self._names.actors), False])
-        told[:, Misstep.BEYOND_MEMORY] &= ~is_shared[lines["actor"]]
+        told[:, [Misstep.BEYOND_MEMORY, Misstep.PASSED_OVER]] &= ~is_shared[lines["actor"]][:, None]
         # A broker accepts no offset of a topic that was deleted, and created again when somebody stored a message.
         of_broker = np.array([actor.incarnation < 0 for actor in self._names.actors], np.bool_)[lines["actor"]]
         made_again = lines["slot"][of_broker & (lines["beginning"] >= 0)]
-        told[:, Misstep.LEFT_UNSTORED] &= ~np.isin(lines["slot"], made_again)
+        told[:, [Misstep.LEFT_UNSTORED, Misstep.PASSED_OVER]] &= ~np.isin(lines["slot"], made_again)[:, None]
         told[:, [Misstep.NEVER_RESET, Misstep.LEGAL]] &= (seen & (1 << _KIND[Kind.RESET]) == 0)[:, None]
         for line, what in np.argwhere(told):
             told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
@@ -385,6 +385,7 @@ def _finish(t: Any) -> None:
         if line.removing != NEVER and line.last - line.removing > LATE:
             note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
         tell_if_not_handed(t, n)
+        tell_if_passed_over(t, n)
         tell_if_unstored(t, n, int64(t.terms[END]))
         tell_if_kept(t, n, int64(t.terms[END]))
         tell_if_forgotten(t, n, line.low - 1)

@@ -72,6 +72,12 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     is_alone = count == 1 or (count > 1 and after != line.call)
     if is_alone and line.calls > 0 and line.has == 1 and t.flags[line.slot] & ORDERLY:
         note_misstep(t, n, Misstep.TWO_AT_ONCE, now, offset, line.called)
+    if count > 1 and after >= 0:
+        # The messages of one call are given in the order of their offsets.
+        goes_on = after == line.call and offset > line.called
+        if goes_on and (count != line.call_size or line.call_given >= count):
+            note_misstep(t, n, Misstep.OTHER_BATCH, now, offset, after)
+        line.call_size, line.call_given = count, line.call_given + 1 if goes_on else 1
     line.calls, line.call, line.called = line.calls + 1, after, offset
     if offset == line.unsent and line.has == 1:
         if 0 <= now - line.unsent_at < RESUBMITTED:
@@ -144,7 +150,7 @@ def tell_if_not_handed(t: Any, n: int) -> None:
 
 @part
 def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
-    """A result, or the discarding of one, names the message that the listener was given, with its count."""
+    """A result, the discarding of one, or a send-back names the message that a listener was given, with its count."""
     if origin != 0 and item.origin != 0 and origin != item.origin:
         note_misstep(t, n, Misstep.OTHER_MESSAGE, t.lines[n].last, item.offset, int64(UNKNOWN))
     if attempt >= 0 and item.attempt >= 0 and attempt != item.attempt:
@@ -272,6 +278,8 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
     """A message goes back to the broker with a requested delay ``level``, or this fails."""
     line = t.lines[n]
     at = find(t, n, offset)
+    if at >= 0 and t.items[at].earlier == 0:
+        name_it(t, n, t.items[at], int64(0), attempt)
     if at >= 0 and path == Path.REQUEST and t.items[at].earlier == 0:
         wanted = t.items[at].wanted
         if ABSENT not in (level, wanted) and level != wanted:

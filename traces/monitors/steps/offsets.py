@@ -14,6 +14,9 @@ from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST
 ROUNDS = 8
 """How often a client may fail in its periodic storing of offsets: a broker may be away, or its thread delayed."""
 
+LEFT_OUT = 4
+"""How often a client may store the offsets of other queues and not that of one, as the records may be late."""
+
 UNPACED = 36
 """The same for one that was not seen to store as often as it should: a different interval would be longer by this
 factor.
@@ -98,9 +101,19 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
 
 
 @part
+def tell_if_passed_over(t: Any, n: int) -> None:
+    """Check whether an in-memory offset was not stored for some rounds; :mod:`...engine.rounds` looks at the others."""
+    line = t.lines[n]
+    is_own = line.has == 1 and line.mended < 0 and t.flags[line.slot] & BROADCASTING == 0 and not t.waits[line.slot]
+    if is_own and line.behind >= 0 and line.last - line.behind_at > LEFT_OUT * t.terms[PERSIST]:
+        note_misstep(t, n, Misstep.PASSED_OVER, line.behind_at, line.behind, int64(UNKNOWN))
+
+
+@part
 def keep(t: Any, n: int, offset: int) -> None:
     """An offset is stored at the broker, or in the file of a broadcasting client."""
     line = t.lines[n]
+    tell_if_passed_over(t, n)
     line.sent = max(line.sent, offset)
     t.waits[line.slot] = False
     if offset >= line.behind >= 0:

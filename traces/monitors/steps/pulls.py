@@ -51,8 +51,11 @@ def pull(t: Any, n: int, offset: int) -> None:
     line.pulled = 1
     tell_if_full(t, n, offset)
     tell_if_pulled_unlocked(t, n, offset)
-    if line.has == 0 and now - line.left_at > SILENCE and now - line.resumed > SILENCE:
-        note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
+    if line.has == 0 and now - line.left_at > SILENCE:
+        # PL-1: a thread that stood still has looked before whether the queue was given up, but only once.
+        if line.astray or now - line.resumed > SILENCE:
+            note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
+        line.astray = 1
     _tell_if_paused(t, n, offset)
     if offset >= 0:
         if line.asked >= 0 and now - line.asked_at < SOON and line.asked == offset:

@@ -137,10 +137,13 @@ LINE = np.dtype(
                 "calls",  # listeners of this window that have not returned
                 "call",  # offset after their batch, and
                 "called",  # the offset given last
+                "call_size",  # how many messages are told to be in that call, and
+                "call_given",  # how many of them were given so far
                 "kept",  # when it gave up the queue while it had its lock, ms; NEVER: it did not
                 "taken_at",  # when it last took the queue, ms; NEVER: that was not recorded
                 "renewed_at",  # when it last requested the lock, ms; NEVER: it did not
                 "overdue_at",  # when a pull was first answered after the lock was due for renewal, ms; NEVER: none
+                "astray",  # 1: it pulled the queue when it had given it up a while ago
                 "watched",  # offset of the pull whose messages are expected at the listeners; -1: none are
                 "watched_end",  # and its next offset
                 "awaited",  # how many of them were not given yet

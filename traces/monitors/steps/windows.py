@@ -10,6 +10,7 @@ from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
 from .limits import mend
 from .listeners import tell_if_not_handed
+from .offsets import tell_if_passed_over
 from .pulls import POLL, REFUSED, RENEWED
 from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
 
@@ -107,6 +108,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
     """The window ends."""
     line = t.lines[n]
     tell_if_not_handed(t, n)
+    tell_if_passed_over(t, n)
     line.watched = UNKNOWN
     is_empty = line.taken >= line.found and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
@@ -143,7 +145,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
         elif path == Path.SHUTDOWN and line.unlocked < line.taken_at < line.last - LATE:
             note_misstep(t, n, Misstep.NOT_UNLOCKED, line.last, int64(UNKNOWN), int64(Path.SHUTDOWN))
     line.given_back = NEVER
-    line.has, line.left_at, line.left_by, line.behind = 0, line.last, path, UNKNOWN
+    line.has, line.left_at, line.left_by, line.behind, line.astray = 0, line.last, path, UNKNOWN, 0
     line.position, line.owed, line.idle, line.removing = UNKNOWN, 0, 0, NEVER
 
 
@@ -202,24 +204,31 @@ def lock(t: Any, n: int, status: Result) -> None:
 
 @part
 def _tell_if_free(t: Any, n: int) -> None:
-    """Check whether a lock is refused that was given back or has run out a while ago, and that nobody has got since."""
+    """Check whether a lock is refused that was given back or has run out a while ago, and that nobody has got since;
+    or that the client has itself, as no lock ends before it is due for renewal.
+    """
     line = t.lines[n]
     slack = LATE + t.terms[WIDEST]
     since, whose = int64(NEVER), int64(UNKNOWN)
+    is_own = line.unlocked < line.locked and line.last - line.locked < RENEWED
+    if is_own:
+        since, whose, slack = int64(line.locked), int64(line.actor), int64(APART)
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
         one = t.lines[other]
         # A broker may have granted a request whose answer was lost.
         tried = other != n and one.unlocked < one.tried_at
+        if is_own and other != n and one.locked > since - APART - t.terms[WIDEST]:
+            return
         if tried and (not t.terms[LIFE_TOLD] or line.last - one.tried_at - t.terms[LOCK_LIFE] <= slack):
             return
         if one.locked != NEVER and one.unlocked < one.locked:
             over = one.locked + t.terms[LOCK_LIFE]
-            if other != n and (not t.terms[LIFE_TOLD] or line.last - over <= slack):
+            if other != n and not is_own and (not t.terms[LIFE_TOLD] or line.last - over <= slack):
                 return
-            if other != n and over > since:
+            if other != n and not is_own and over > since:
                 since, whose = over, int64(UNKNOWN)
-        elif one.locked != NEVER and one.unlocked > since:
+        elif one.locked != NEVER and not is_own and one.unlocked > since:
             since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
     if since != NEVER and line.last - since > slack:
