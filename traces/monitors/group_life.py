@@ -80,6 +80,8 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
                 learnt = group.routes_learnt(slot, since, until)
                 delay += learnt * settings.new_topic - settings.rounds if learnt else 0
                 delay += settings.silent_death * group.has_old_connections(slot, since, until)
+                if row["other"] >= 0:
+                    delay += group.awaited(names.actors[row["other"]], since, until)
                 row["late"] -= delay
                 keep[at] &= row["late"] > 0
             row["late"] = min(row["late"], had_time)
@@ -269,6 +271,17 @@ class _Groups:
     def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
         """For how long within a period one of some processes stood still, and learnt nothing."""
         return max((within(self._still.of_client(actor), since, until) for actor in actors), default=0)
+
+    def awaited(self, last: Actor, since: int, until: int) -> int:
+        """ST-6: for how long brokers may count the last owner of a queue as a member and give it the queue again, ms.
+
+        Only if it stood still, or reached no broker, until they dropped it.
+        """
+        dropped = self._settings.silent_death
+        spans = self._still.of_client(last)
+        return max(
+            (dropped for begin, end in spans if begin <= until and since <= end and end - begin > dropped), default=0
+        )
 
     def routes_learnt(self, slot: Slot, since: int, until: int, actors: Collection[Actor] = ()) -> int:
         """EN-11: by how many different lists of queues beyond one some processes, or all, divided a topic within a

@@ -184,6 +184,16 @@ def test_a_client_that_stood_still_takes_a_queue_when_it_goes_on() -> None:
     assert taken("two").broken == {OWNED: (1, 0)}
 
 
+def test_a_queue_is_given_to_a_client_that_stands_still_until_brokers_drop_it() -> None:
+    def taken(resumed: int) -> Checked:
+        beats = [heartbeat(t, "one", "T=*@1") for t in (*range(0, 60_001, 20_000), resumed)]
+        dropped = [assign(1_000, "one", 0), revoke(61_000, "one", "unsubscribe")]
+        return check(HEARTBEATS, beats, dropped, assign(190_000, "two", 0), end=250_000)
+
+    assert taken(200_000).broken == {}
+    assert taken(180_000).broken == {OWNED: (1, 0)}
+
+
 def test_a_client_that_ran_is_not_late_by_a_standstill() -> None:
     beats = [heartbeat(t, "one", "T=*@1") for t in range(0, 150_000, 20_000)]
     dropped = [assign(1_000, "one", 0), revoke(61_000, "one", "correction")]
