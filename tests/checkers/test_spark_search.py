@@ -138,7 +138,7 @@ def test_the_command_line_asks_for_it(spark: Any, tmp_path: Path, capsys: pytest
     assert "3 steps; searched all 9 states, 20 transitions, depth 4" in out
     for options, refused in (
         (["--master", "spark://a:7077"], "needs --on-disk with this --master: a folder or URI that all workers see."),
-        (["--reduce", "symmetry"], "and --reduce cannot both be given: it leaves nothing out."),
+        (["--reduce", "symmetry"], "and --reduce cannot both be given: a search on Spark leaves nothing out."),
     ):
         assert run(capsys, *asked, *options) == (3, "", f"rocketproof: --engine spark {refused}\n")
     assert "--master is for Spark; add --engine spark." in run(capsys, *asked[:2], "--master", "local[2]")[2]

@@ -49,7 +49,7 @@ def test_a_folder_is_collected_gone_on_with_and_checked(tmp_path: Path, capsys: 
         (("--until", "2h"), "--until is not after --since"),
         (("--limit", "queues=1"), "--limit 'queues=1' is none"),
         (("--trace-topic", ""), "nothing was asked for"),
-        (("--messages",), "--messages needs to know of which"),
+        (("--messages",), "--messages needs to know which"),
         (("--ca", "x.pem"), "--ca is about encrypted connections; add --tls"),
         (("--tls", "--ca", "nowhere.pem"), "--ca nowhere.pem: no certificate can be read from it"),
         (("--credentials", "nowhere.yml"), "--credentials nowhere.yml: No such file"),

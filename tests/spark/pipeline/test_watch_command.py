@@ -87,15 +87,15 @@ def test_what_goes_wrong_in_a_batch_is_told_in_a_line(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("{}",), "watch folders, PATH..., or a source of lines, --from kafka"),
-        (("{}", "{}", "--from", "kafka"), "one of them is needed"),
-        (("{}", "{}", "--option", "a=b"), "--option and --header are of a source of lines"),
-        (("{}", "{}", "--to-option", "a=b"), "--to-option is of a sink of Spark"),
+        (("{}",), "watch needs folders (PATH...)"),
+        (("{}", "{}", "--from", "kafka"), "or a source of lines (--from kafka)"),
+        (("{}", "{}", "--option", "a=b"), "--option and --header are for a source of lines"),
+        (("{}", "{}", "--to-option", "a=b"), "--to-option is for a Spark sink"),
         (("{}", "--from", "kafka", "--option", "servers"), "--option 'servers' is not NAME=VALUE"),
         (("{}", "--from", "nowhere"), "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: nowhere"),
         (("{}", "--from", "text", "--header", "{}/none"), "none: cannot be read"),
         (("{}", "{}/none", "--once"), "there is no such folder; name folders into which recordings come"),
-        (("{}", "{}", "--every", "0s"), "--every 0 is no time to wait"),
+        (("{}", "{}", "--every", "0s"), "--every 0 leaves no time to wait"),
     ],
 )
 def test_mistakes_are_told_in_a_line(
