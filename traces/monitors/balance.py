@@ -8,7 +8,7 @@ from typing import Any
 
 from ..claims.settings import Settings
 from ..encoding.names import Actor, Names
-from ..engine.context import Context, actor_of
+from ..engine.context import Context, actor_of, brokers_of
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .allocations import answers_otherwise
@@ -39,8 +39,9 @@ class _Client:
         left_out: topics that were behind: topic, since, until.
         due: before this time, nothing more can be behind.
         paused: when it made the last pass before a long time without any; ``resumed``: when it made the next one.
+        brokers: those of each topic, as it learnt last.
         beats: when each broker got its latest heartbeat.
-        unreached: when one got none for long, although heartbeats go to all.
+        unreached: when a broker got none for long, although heartbeats go to all.
     """
 
     actor: Actor
@@ -57,8 +58,9 @@ class _Client:
     due: int = 0
     paused: int = 0
     resumed: int = 0
+    brokers: dict[str, Collection[str]] = field(default_factory=dict)
     beats: dict[str, int] = field(default_factory=dict)
-    unreached: Spans = field(default_factory=list)
+    unreached: dict[str, Spans] = field(default_factory=dict)
 
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
         self.said = subscriptions
@@ -70,6 +72,7 @@ class _Client:
 
     def learns(self, time: int, topic: str, queues: Collection[str]) -> None:
         """It learns which queues a topic has: without any, it cannot balance it (RB-20)."""
+        self.brokers[topic] = brokers_of(queues)
         if not queues:
             self.empty.add(topic)
         elif topic in self.empty:
@@ -79,7 +82,8 @@ class _Client:
 
     def keeps_running(self, time: int, broker: str, within: int) -> None:
         """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
-        self.unreached += [(since, time) for one, since in self._unreached(within) if one == broker]
+        if self._is_unreached(broker, within):
+            self.unreached.setdefault(broker, []).append((self.beats[broker], time))
         self.beats[broker] = time
         last = max(self.passes.values(), default=time)
         for topic, consumed in self.consumed.items():
@@ -87,18 +91,24 @@ class _Client:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
     def _ran(self, since: int, until: int, within: int) -> int:
-        """For how long within a period it could balance, ms.
-
-        RB-4: a pass asks any broker of the topic, also one that the client does not reach.
-        """
-        unreached = [*self.unreached, *((beat, until) for _, beat in self._unreached(within))]
-        away = max(covered(self.outages, since, until), covered(unreached, since, until))
+        """For how long within a period it could balance, ms."""
+        away = max(covered(self.outages, since, until), self._without_broker(since, until, within))
         return until - since - away - covered(self.still, since, until)
 
-    def _unreached(self, within: int) -> list[tuple[str, int]]:
-        """Brokers that got no heartbeat when another one did, and since when."""
-        latest = max(self.beats.values(), default=0)
-        return [(broker, beat) for broker, beat in self.beats.items() if latest - beat > within // 2]
+    def _without_broker(self, since: int, until: int, within: int) -> int:
+        """RB-4: for how long it did not reach some broker that a pass may ask, ms."""
+        asked = set().union(*self.brokers.values())
+        longest = 0
+        for broker, beat in self.beats.items():
+            spans = self.unreached.get(broker, [])
+            if self._is_unreached(broker, within) and (broker in asked or not asked):
+                spans = [*spans, (beat, until)]
+            longest = max(longest, covered(spans, since, until))
+        return longest
+
+    def _is_unreached(self, broker: str, within: int) -> bool:
+        """Whether a broker has got no heartbeat for long when another one did."""
+        return broker in self.beats and max(self.beats.values()) - self.beats[broker] > within // 2
 
     def balances(self, time: int, topic: str, within: int) -> None:
         last = max(self.passes.values(), default=time)

@@ -170,10 +170,12 @@ def test_a_pass_asks_any_broker_of_a_topic_also_one_that_the_client_does_not_rea
     times = range(1_000, 200_000, 20_000)
     both = [*passes("T", *times), *passes("U", 1_000, 21_000, 121_000, 141_000, 161_000, 181_000)]
 
-    def counts(*reached: int) -> tuple[int, int]:
+    def counts(*reached: int, asked: str = "ab") -> tuple[int, int]:
         beats = [heartbeat(time, "c1", "T=*", "U=*") | {"broker": "a"} for time in range(0, 200_000, 30_000)]
         others = [heartbeat(time + 1, "c1", "T=*", "U=*") | {"broker": "b"} for time in reached]
-        return Judged([*beats, *others, *both]).counts(CLAIM)
+        routes = [event(2, "route", client="c1", topic=topic, queues=[f"{b}:0" for b in asked]) for topic in "TU"]
+        return Judged([*beats, *others, *routes, *both]).counts(CLAIM)
 
     assert counts(0, 30_000, 120_000, 150_000) == (0, 0)
     assert counts(0, 30_000, 60_000, 90_000, 120_000, 150_000) == (1, 0)
+    assert (counts(0, 30_000), counts(0, 30_000, asked="a")) == ((0, 0), (1, 0))  # no pass asks the other broker
