@@ -8,8 +8,9 @@ events that name a client.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -207,6 +208,11 @@ logged.
 """
 
 
+AGREED = 31_000
+"""``ConsumerGroupInfo#updateSubscription``: a heartbeat with other topics than the one before is logged. Each member
+sends one every 30 s. If none is logged for this long, all members consume the same topics; ms.
+"""
+
 DROPPED_AFTER = 130_000
 """ST-6: a member without heartbeats is dropped after 120 s, found by a check every 10 s; ms."""
 
@@ -245,7 +251,7 @@ class BrokerLog:
         )
 
     def _events(self, path: Path, numbers: Sequence[int], names: _Names, skipped: Counter[str]) -> Iterator[Event]:
-        members = _Members()
+        members = _Members(names.silent)
         broker = self.broker or (next(iter(names.brokers)) if len(names.brokers) == 1 else None)
         for _, told in told_again(path, BROKER_TABLE, numbers, zone=self.zone):
             members.note(told)
@@ -257,6 +263,8 @@ class BrokerLog:
                 if broker and not event.get("broker"):
                     event["broker"] = broker
                 yield event
+                if event["kind"] == Kind.HEARTBEAT and names.is_last(event):
+                    yield from members.agreeing(event)
             if not told.events:
                 skipped["told by other messages"] += 1
         yield from members.left(names.end)
@@ -273,6 +281,8 @@ class _Names:
     orderly: set[str] = field(default_factory=set)
     pulled: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
+    beats: dict[str, list[int]] = field(default_factory=dict)
+    silent: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def note(self, line: LogLine, told: Told | None) -> None:
         """Process one message."""
@@ -285,10 +295,19 @@ class _Names:
                 consumers = list(consumers_in(line.message))
                 self.modes |= {consumer.group: consumer.mode for consumer in consumers}
                 self.pulled |= {consumer.group for consumer in consumers if consumer.pulls}
+                self.beats.setdefault(event["group"], []).append(line.time)
+            if event["kind"] == Kind.UNREGISTER and event.get("path") == Way.EXPIRED:
+                self.silent.setdefault((event["group"], _address(event["detail"])), []).append(line.time)
             if event["kind"] in (Kind.LOCK, Kind.UNLOCK):
                 self.orderly.add(event["group"])
             if event.get("broker"):
                 self.brokers[event["broker"]] = None
+
+    def is_last(self, beat: Event) -> bool:
+        """Whether no heartbeat of the group is logged in the next :data:`AGREED` ms."""
+        times = self.beats[beat["group"]]
+        later = bisect_right(times, beat["time"])
+        return (times[later] if later < len(times) else self.end) - beat["time"] > AGREED
 
     def groups(self) -> dict[str, Group]:
         """What is known about the groups whose mode or locks are stated."""
@@ -308,7 +327,8 @@ class _Members:
     reconnects has another port, and its old connection is dropped later.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, silent: Mapping[tuple[str, str], Sequence[int]]) -> None:
+        self._silent = silent  # when connections, by group and address, were found to be dead
         self._clients: dict[tuple[str, str], str] = {}
         self._hosts: dict[str, list[str]] = {}
         self._connections: dict[_Member, set[str]] = {}
@@ -343,6 +363,18 @@ class _Members:
         if event["kind"] == Kind.HEARTBEAT:
             self._beats[member] = event
         return ""
+
+    def agreeing(self, last: Event) -> Iterator[Event]:
+        """The heartbeats after the last logged one of a group, which are not logged as they name the same topics."""
+        for member, beat in self._beats.items():
+            found_dead = self._silent.get((last["group"], beat["detail"]), ())
+            if member[0] != last["group"] or any(0 < end - last["time"] < AGREED + DROPPED_AFTER for end in found_dead):
+                continue
+            own, topics = (dict(text.split("=", 1) for text in one["subscriptions"]) for one in (beat, last))
+            if own.keys() != topics.keys():
+                told = [f"{topic}={own.get(topic, words)}" for topic, words in topics.items()]
+                self._beats[member] = beat | {"time": last["time"], "subscriptions": told}
+                yield self._beats[member]
 
     def left(self, end: int) -> Iterator[Event]:
         """A heartbeat of everyone who has not left when the log ends: otherwise they would have been dropped before."""

@@ -258,6 +258,29 @@ def test_who_has_not_left_has_sent_heartbeats_to_the_end(tmp_path):
     assert events[3]["subscriptions"] == HEARTBEAT["subscriptions"]
 
 
+def test_members_whose_heartbeats_are_not_logged_consume_what_the_latest_one_says(tmp_path):
+    other, dynamic = "10.0.0.6:1", consumer().replace("topic=orders", "topic=dynamic")
+    more = subscribed(version=1800).replace(
+        "subscriptionDataSet=[", "subscriptionDataSet=[" + dynamic[dynamic.index("Sub") :]
+    )
+    joins = log(joined(), subscribed(), joined("other", other), subscribed(other, subscription="paid"))
+
+    def said(*later):
+        _, events, _ = imported(tmp_path, joins + log(more, at="2024-05-01 10:01:00") + "".join(later))
+        beats = [event for event in events if event["client"] == "other" and event["kind"] == "heartbeat"]
+        return [(event["time"] - T, [one for one in event["subscriptions"] if "RETRY" not in one]) for event in beats]
+
+    first = (0, ["orders=paid@1700"])
+    agreed = (60_000, ["dynamic=*@1700", "orders=paid@1700"])
+    end = log("the end", at="2024-05-01 10:03:00")
+    assert said(log("the end", at="2024-05-01 10:01:30")) == [first]
+    assert said(end) == [first, agreed]
+    # It takes the topic out again with its next heartbeat: they differ.
+    assert said(log(subscribed(other), at="2024-05-01 10:01:29"), end) == [first, (89_000, ["orders=*@1700"])]
+    leave = f"SCAN: remove expired channel from ConsumerManager consumerTable. channel={other}, consumerGroup=CG"
+    assert said(log(leave, at="2024-05-01 10:02:30"), end) == [first]
+
+
 def test_the_header(tmp_path):
     header = imported(tmp_path, log(joined(), subscribed(), MESSAGES[10][0], WENT_BACK))[0].header
     assert header.source == "broker log (broker.log), times as GMT+8"
