@@ -305,9 +305,9 @@ class _Names:
 
     def is_last(self, beat: Event) -> bool:
         """Whether no heartbeat of the group is logged in the next :data:`AGREED` ms."""
-        times = self.beats[beat["group"]]
-        later = bisect_right(times, beat["time"])
-        return (times[later] if later < len(times) else self.end) - beat["time"] > AGREED
+        times, time = self.beats[beat["group"]], int(beat["time"])
+        later = bisect_right(times, time)
+        return (times[later] if later < len(times) else self.end) - time > AGREED
 
     def groups(self) -> dict[str, Group]:
         """What is known about the groups whose mode or locks are stated."""
