@@ -30,13 +30,13 @@ from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted
 from .gathering import Progress, gather
-from .places import settle_places
 from .pools import settle_waiting
 from .reading import Recorded
 from .recorded import coverage_in
 from .result import CheckResult, merge, verdicts
 from .rounds import settle_rounds
 from .scan import Scan
+from .stored_elsewhere import settle_stored_elsewhere
 
 STATE_BYTES = 40
 """Upper bound of the average state of the folds per event, in bytes; measured, see benchmarks/traces.py."""
@@ -109,7 +109,7 @@ def conclude(
     coverage = coverage_in(trace, scanned, names.slots)
     outcome = settle_first_starts(merge(outcomes, len(names.slots)), names, settings)
     outcome = settle_ends(settle_unpulled(outcome, names, stores, settings), names)
-    outcome = settle_places(settle_waiting(outcome, trace, names, settings), trace, names)
+    outcome = settle_stored_elsewhere(settle_waiting(outcome, trace, names, settings), trace, names)
     outcome = settle_rounds(outcome, trace, names, settings, scanned.context)
     outcome = order_doubted(outcome, names, scanned.context, coverage, settings.skew)
     outcome = doubted(outcome, names, coverage, settings)

@@ -16,7 +16,7 @@ from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of
 from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
-from .stored_places import tell_if_not_there
+from .stored_elsewhere import tell_if_not_there
 
 ROUNDING = 1
 """Times are whole ms, each rounded down, so the difference of two may be too small by one."""

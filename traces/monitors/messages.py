@@ -51,7 +51,7 @@ from .notes import with_room as with_rows
 from .retry_status import conclude, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
-from .stored_places import stored, tell_if_elsewhere
+from .stored_elsewhere import stored, tell_if_elsewhere
 
 MESSAGE_KINDS = (
     Kind.DELIVER,

@@ -383,7 +383,7 @@ def groups_of(misstep: Misstep) -> dict[str, Any]:
 
 
 BY_QUEUE = [one for one in Misstep if one is not Misstep.STORED_ELSEWHERE]
-"""Those that the folds by queue find; for the other one, see ``tests/traces/monitors/test_stored_places.py``."""
+"""Those that the folds by queue find; for the other one, see ``tests/traces/monitors/test_stored_elsewhere.py``."""
 
 
 @pytest.mark.parametrize("misstep", BY_QUEUE)

@@ -27,7 +27,7 @@ from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import Carried, Outcome, learnt, nothing
 from ..queue_events import QueueEvents
-from .excuses import Excuses
+from .circumstances import Circumstances
 from .limits import HIGHEST_LIMIT, mend, move, put_off
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten, tell_if_passed_over
@@ -127,7 +127,7 @@ class StepFold:
                 WHOLE,
             ),
         )
-        self._excuses = Excuses(names=names, settings=settings, context=context)
+        self._circumstances = Circumstances(names=names, settings=settings, context=context)
         # Those of the whole trace, whichever queues this fold is given.
         self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
 
@@ -164,7 +164,7 @@ class StepFold:
         told[:, [Misstep.LEFT_UNSTORED, Misstep.PASSED_OVER]] &= ~np.isin(lines["slot"], made_again)[:, None]
         told[:, [Misstep.NEVER_RESET, Misstep.LEGAL]] &= (seen & (1 << _KIND[Kind.RESET]) == 0)[:, None]
         for line, what in np.argwhere(told):
-            told[line, what] = not self._excuses.cover(lines[line], int(what), missteps[line, what])
+            told[line, what] = not self._circumstances.cover(lines[line], int(what), missteps[line, what])
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
         rows = np.zeros(len(at), ROW)
@@ -199,17 +199,17 @@ class StepFold:
         may have stored more.
         """
         slots, actors = self._names.slots, self._names.actors
-        until = np.array([self._excuses.heard.get(slot.broker, NEVER) for slot in slots], WHOLE)[lines["slot"]]
+        until = np.array([self._circumstances.heard.get(slot.broker, NEVER) for slot in slots], WHOLE)[lines["slot"]]
         of_copies = np.array([slot.topic.startswith("%") for slot in slots], np.bool_)[lines["slot"]]
         known = (lines["end"] >= 0) & (until != NEVER)
-        ahead = known & ~of_copies & (lines["end_at"] + self._excuses.apart < until)
+        ahead = known & ~of_copies & (lines["end_at"] + self._circumstances.apart < until)
         rows = [_ends(lines[ahead], Misstep.END_AHEAD, np.maximum(lines["end"], lines["beginning"])[ahead], "end_at")]
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
         again = of_broker & (lines["beginning"] >= 0)
         rows.append(_ends(lines[again], Misstep.END_BACK, lines["beginning"][again], "last"))
         told, stored = known & ~of_broker, known & of_broker & ~again
-        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._excuses.apart))
-        refused = [line["heard"] > line["told_at"] and not self._excuses.is_reached(line) for line in lines[told]]
+        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._circumstances.apart))
+        refused = [line["heard"] > line["told_at"] and not self._circumstances.is_reached(line) for line in lines[told]]
         rows[-1]["doubt"][np.array(refused, np.bool_)] = Doubt.EVIDENCE
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
@@ -217,7 +217,7 @@ class StepFold:
         judged = [self._tables.judged[what] for what in kinds]
         if self._tables.judged[Misstep.WOKEN_LATE]:
             polls = lines[known & (lines["sights"] > 0)]
-            rows += [self._polls(line) for line in polls if self._excuses.takes_all(line)]
+            rows += [self._polls(line) for line in polls if self._circumstances.takes_all(line)]
             judged += [True] * (len(rows) - len(judged))
         return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
 
@@ -230,8 +230,8 @@ class StepFold:
         rows["slot"], rows["actor"] = line["slot"], line["actor"]
         rows["offset"], rows["since"], rows["time"] = line["sight"][at], line["sight_since"][at], line["sight_at"][at]
         if self._names.actors[line["actor"]].incarnation >= 0:
-            rows["time"] -= self._excuses.apart
-            rows["until"] = [self._excuses.answered_before(line, int(time)) for time in rows["time"]]
+            rows["time"] -= self._circumstances.apart
+            rows["until"] = [self._circumstances.answered_before(line, int(time)) for time in rows["time"]]
         return rows
 
     def _flags(self, code: int) -> int:

@@ -24,7 +24,7 @@ _STORES = (Kind.STORE, Kind.DELAY_DELIVER)
 _CODES = [codes(Kind)[kind] for kind in _STORES]
 
 
-def settle_places(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
+def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
     """The outcome without messages that were given where nothing else was seen to be stored."""
     rows = outcome.rows
     about = (rows["claim"] == _CLAIM) & (rows["note"] == Note.NONE) & (rows["value"] == Misstep.STORED_ELSEWHERE)

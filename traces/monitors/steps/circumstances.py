@@ -1,4 +1,4 @@
-"""What excuses a misstep: what the context of a trace says about brokers, processes and passes.
+"""Circumstances of a misstep, which may explain it: what the context says about brokers, processes and passes.
 
 A fold works on one queue; that its broker was restarted, or its process is about to leave, is recorded elsewhere.
 """
@@ -36,7 +36,7 @@ STOPPING = 30_000
 """
 
 
-class Excuses:
+class Circumstances:
     """What happened around the queues of a trace.
 
     Attributes:

@@ -3,7 +3,7 @@
 Places of originals are entries of the table of messages, under their topic instead of a consumer. Of a message that was
 stored at several places, such as one that its producer sent twice, or one of a batch with one key, nothing is known.
 
-What is noted here are suspects: :mod:`..engine.places` asks what else was stored where they were given.
+What is noted here are suspects: :mod:`..engine.stored_elsewhere` asks what else was stored where they were given.
 """
 
 from __future__ import annotations
