@@ -30,6 +30,7 @@ def test_what_is_claimed() -> None:
         46,
         57,
         1_093,
+        564,
         150,
         132,
         336,
