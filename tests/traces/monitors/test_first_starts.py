@@ -36,6 +36,7 @@ def outcome(names: Names, *, stored: tuple[Slot, int], started: tuple[Slot, int]
         ((Slot("G", "T", "b", 0), 1_000), (Slot("G", "T", "b", 1), 41_000), 0),  # the group is just being started
         ((Slot("G", "U", "b", 0), 1_000), (Slot("G", "T", "b", 1), 90_000), 0),  # of another topic
         ((Slot("H", "T", "b", 0), 1_000), (Slot("G", "T", "b", 1), 90_000), 0),  # of another group
+        ((Slot("G", "T", "b", 0, "c1"), 1_000), (Slot("G", "T", "b", 1, "c2"), 90_000), 0),  # of another member
     ],
 )
 def test_a_first_start_above_the_beginning_skips_messages_of_known_groups(
