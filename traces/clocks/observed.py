@@ -152,7 +152,7 @@ class Observed:
         for word in said["clients"]:
             made._client(word)
         made._recording_brokers = set(said["recording_brokers"])
-        made._mask, made._sides, made._held = said["mask"], [sides], len(sides)
+        made._mask, made._sides, made._held = said["mask"], [sides.copy()], len(sides)
         return made
 
     def see(self, batch: pa.RecordBatch, recorder: Actor | None = None, micros: Any = None) -> None:

@@ -42,7 +42,7 @@ from .scan import Scan
 from .scan import conclude as context_of
 from .scanning import Scanning
 
-VERSION = 1
+VERSION = 2
 """Version of the stored state."""
 
 _SAID, _ARRAYS = "said.json.zst", "arrays.zst"
@@ -60,7 +60,7 @@ class Carried:
     Attributes:
         cut: that moment, ms.
         files: the files for which the numbers in ``seen`` stand.
-        seen: what concerns more than one queue or message.
+        seen: what concerns more than one queue or message, see :meth:`.scanning.Scanning.carried`.
         repeated: number of events dropped as repetitions.
         stores: what was stored in which queue.
         slots: slots of the names whose codes the folds use; likewise ``actors``.
@@ -70,7 +70,7 @@ class Carried:
 
     cut: int
     files: tuple[str, ...]
-    seen: Scanning
+    seen: tuple[Mapping[str, Any], Any]
     repeated: int = 0
     stores: StoreCounts = field(default_factory=StoreCounts)
     slots: tuple[Slot, ...] = ()
@@ -80,7 +80,7 @@ class Carried:
 
     def numbered(self, files: Sequence[str]) -> Scanning:
         """What was seen, with the present numbers of files; all of them still exist."""
-        return Scanning.carrying(*self.seen.carried(), [files.index(name) for name in self.files])
+        return Scanning.carrying(*self.seen, [files.index(name) for name in self.files])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ def check_on(
         Carried(
             cut=cut,
             files=part.files,
-            seen=Scanning.carrying(*said, range(len(part.files))),
+            seen=said,
             repeated=repeated,
             stores=StoreCounts(stores),
             slots=tuple(names.slots),
@@ -250,7 +250,7 @@ def write_carried(carried: Carried, folder: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    seen, sides = carried.seen.carried()
+    seen, sides = carried.seen
     said = {
         "version": VERSION,
         "cut": carried.cut,
@@ -291,7 +291,7 @@ def read_carried(folder: Path) -> Carried:
         return Carried(
             cut=said["cut"],
             files=tuple(said["files"]),
-            seen=Scanning.carrying(said["seen"], sides, range(len(said["files"]))),
+            seen=(said["seen"], sides),
             repeated=said["repeated"],
             stores=stores,
             slots=tuple(Slot(*slot) for slot in said["slots"]),

@@ -47,6 +47,7 @@ CONTEXT_COLUMNS = (
 )
 """Columns that events of the context use."""
 
+_LISTS = ("members", "queues", "assigned", "subscriptions")
 _FEW = CONTEXT | OWNERSHIP | {Kind.LOCK}
 
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
@@ -160,7 +161,7 @@ class Scanning:
             for name, value in event.items():
                 if value.__class__ is str:
                     event[name] = known.setdefault(value, value)
-                elif value.__class__ is list:
+                elif name in _LISTS and value is not None:
                     words = tuple(value)
                     event[name] = known.setdefault(words, words)
             self.context.append(event)
@@ -277,13 +278,22 @@ class Scanning:
     def carried(self) -> tuple[dict[str, Any], Any]:
         """What was seen, to be stored: a value that JSON can express, and an array."""
         sides, array = self.sides.carried()
+        lists: dict[tuple[str, ...], int] = {}
+        context = [
+            [
+                lists.setdefault(value, len(lists)) if value.__class__ is tuple else value
+                for value in map(event.get, CONTEXT_COLUMNS)
+            ]
+            for event in self.context
+        ]
         said = {
             "events": self.events,
             "begin": self.begin,
             "end": self.end,
             "kinds": sorted(self.kinds),
             "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
-            "context": list(self.context),
+            "context": context,
+            "lists": list(lists),
             "placed": [[*key, count] for key, count in self.placed.items()],
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
@@ -305,7 +315,13 @@ class Scanning:
             sides=Observed.carrying(said["sides"], sides),
             steps=[step_of_json(step) for step in said["steps"]],
         )
-        made._keep(said["context"])
+        lists = list(map(tuple, said["lists"]))
+        for values in said["context"]:
+            event = dict(zip(CONTEXT_COLUMNS, values, strict=True))
+            for name in _LISTS:
+                if event[name] is not None:
+                    event[name] = lists[event[name]]
+            made._keep([event])
         return made
 
 
