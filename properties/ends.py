@@ -84,7 +84,7 @@ def _failed_somewhere(s: State) -> BoolLike:
 
 FAILED_LEAVES = Property(
     id="failed-message-leaves-its-window",
-    statement="A message with which a listener failed leaves its window some time, whatever the broker makes of it.",
+    statement="A message with which a listener failed eventually leaves its window, whatever the broker does with it.",
     kind=Kind.EVENTUALLY,
     after=_failed_somewhere,
     holds=lambda s: not_(_failed_somewhere(s)),

@@ -62,11 +62,13 @@ class Context:
         rows = []
         stopped: set[str] = set()
         for event in self.events:
-            how = _ENDS.get(event["kind"])
-            if event["kind"] in BROKER_RUNS and event.get("broker"):
-                if event["kind"] == Kind.BROKER_START and event["broker"] in stopped:
-                    how = REOPENED
-                (stopped.add if event["kind"] == Kind.BROKER_STOP else stopped.discard)(event["broker"])
+            how, broker = _ENDS.get(event["kind"]), event.get("broker")
+            if event["kind"] == Kind.BROKER_START and broker in stopped:
+                how = REOPENED
+            if broker and event["kind"] == Kind.BROKER_STOP:
+                stopped.add(broker)
+            elif event["kind"] in BROKER_RUNS:
+                stopped.discard(broker)
             if how is not None:
                 rows.append((names.actor(actor_of(event)), int(event["time"]), how))
                 master = master_of(event.get("broker") or "")

@@ -20,6 +20,7 @@ from ..encoding.coding import COLUMNS, Coder
 from ..encoding.names import Names
 from ..format.kinds import Kind, Path, codes
 from ..monitors.fold import Outcome
+from ..monitors.steps.state import APART
 from .context import Context
 from .findings import Note
 from .reading import Recorded
@@ -29,9 +30,6 @@ _COMMIT, _PERIODIC = codes(Kind)[Kind.COMMIT], codes(Path)[Path.PERIODIC]
 _ROUNDS = 3
 """Rounds in which an offset that was set before them must have been stored: one may be under way, or be lost."""
 
-_APART = 1_000
-"""The events of two threads may be recorded that much apart, ms."""
-
 
 def settle_rounds(outcome: Outcome, trace: Recorded, names: Names, settings: Settings, context: Context) -> Outcome:
     """The outcome without queues whose client stored no offsets of others for some rounds either."""
@@ -40,7 +38,7 @@ def settle_rounds(outcome: Outcome, trace: Recorded, names: Names, settings: Set
     suspects = np.flatnonzero(about)
     if not len(suspects):
         return outcome
-    apart = _APART + Order(context.clocks, settings.skew).widest
+    apart = APART + Order(context.clocks, settings.skew).widest
     sent = _sent(trace, names, {int(actor) for actor in rows["actor"][suspects]}, int(rows["since"][suspects].min()))
     explained = []
     for at in suspects.tolist():

@@ -316,12 +316,13 @@ class Scanning:
             steps=[step_of_json(step) for step in said["steps"]],
         )
         lists = list(map(tuple, said["lists"]))
-        for values in said["context"]:
-            event = dict(zip(CONTEXT_COLUMNS, values, strict=True))
-            for name in _LISTS:
-                if event[name] is not None:
-                    event[name] = lists[event[name]]
-            made._keep([event])
+        made._keep(
+            {
+                name: lists[value] if name in _LISTS and value is not None else value
+                for name, value in zip(CONTEXT_COLUMNS, values, strict=True)
+            }
+            for values in said["context"]
+        )
         return made
 
 

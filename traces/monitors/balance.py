@@ -40,7 +40,7 @@ class _Client:
         due: before this time, nothing more can be behind.
         paused: when it made the last pass before a long time without any; ``resumed``: when it made the next one.
         brokers: those of each topic, as it learnt last.
-        beats: when each broker got its latest heartbeat.
+        beats: when each broker got its latest heartbeat; ``beat``: when any did.
         unreached: when a broker got none for long, although heartbeats go to all.
     """
 
@@ -60,6 +60,7 @@ class _Client:
     resumed: int = 0
     brokers: dict[str, Collection[str]] = field(default_factory=dict)
     beats: dict[str, int] = field(default_factory=dict)
+    beat: int = 0
     unreached: dict[str, Spans] = field(default_factory=dict)
 
     def heartbeat(self, time: int, subscriptions: list[str]) -> None:
@@ -84,14 +85,18 @@ class _Client:
         """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
         if self._is_unreached(broker, within):
             self.unreached.setdefault(broker, []).append((self.beats[broker], time))
-        self.beats[broker] = time
+        self.beat = self.beats[broker] = time
         last = max(self.passes.values(), default=time)
         for topic, consumed in self.consumed.items():
             if topic not in self.empty and self._ran(max(last, consumed), time, within) > within:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
     def _ran(self, since: int, until: int, within: int) -> int:
-        """For how long within a period it could balance, ms."""
+        """For how long within a period it could balance, ms; what explains pauses is not asked where this is no longer
+        than ``within``.
+        """
+        if until - since <= within:
+            return until - since
         away = max(covered(self.outages, since, until), self._without_broker(since, until, within))
         return until - since - away - covered(self.still, since, until)
 
@@ -108,7 +113,7 @@ class _Client:
 
     def _is_unreached(self, broker: str, within: int) -> bool:
         """Whether a broker has got no heartbeat for long when another one did."""
-        return broker in self.beats and max(self.beats.values()) - self.beats[broker] > within // 2
+        return broker in self.beats and self.beat - self.beats[broker] > within // 2
 
     def balances(self, time: int, topic: str, within: int) -> None:
         last = max(self.passes.values(), default=time)

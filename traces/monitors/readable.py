@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..claims.settings import Settings
 from ..encoding.names import RETRY_PREFIX, Actor, Slot
 from ..encoding.store_counts import Stored
-from ..engine.context import Context
+from ..engine.context import Context, brokers_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER, EVIDENCE_BIT
 from ..format.kinds import Kind
@@ -59,7 +59,7 @@ def judge_readable(
     # A route without a group is known to all members of its client.
     everywhere = known.pop("", {})
     views_of_all = [queues for views in (*known.values(), everywhere) for queues in views.values()]
-    brokers = {text.rpartition(":")[0] for queues in views_of_all for text in queues}
+    brokers = frozenset().union(*map(brokers_of, views_of_all))
     for slot, stored in sorted(stores.items()):
         text = f"{slot.broker}:{slot.queue}"
         for group in [slot.group] if slot.group else sorted(known):

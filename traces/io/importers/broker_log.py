@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from ...format.kinds import Kind, Result
@@ -332,7 +333,7 @@ class _Members:
         self._clients: dict[tuple[str, str], str] = {}
         self._hosts: dict[str, list[str]] = {}
         self._connections: dict[_Member, set[str]] = {}
-        self._beats: dict[_Member, Event] = {}
+        self._beats: dict[str, dict[_Member, Event]] = {}  # the latest of each member, by group
 
     def note(self, told: Told) -> None:
         """A member joined: remember its address."""
@@ -355,30 +356,31 @@ class _Members:
             connections.discard(address)
             if connections:
                 return "end of a connection of a client that has a later one"
-            self._beats.pop(member, None)
+            self._beats.get(group, {}).pop(member, None)
         hosts = self._hosts.setdefault(client, [])
         if host not in hosts:
             hosts.append(host)
         event |= {"client": client, "incarnation": hosts.index(host), "detail": address}
         if event["kind"] == Kind.HEARTBEAT:
-            self._beats[member] = event
+            self._beats.setdefault(group, {})[member] = event
         return ""
 
     def agreeing(self, last: Event) -> Iterator[Event]:
         """The heartbeats after the last logged one of a group, which are not logged as they name the same topics."""
-        for member, beat in self._beats.items():
+        beats = self._beats.get(last["group"], {})
+        for member, beat in beats.items():
             found_dead = self._silent.get((last["group"], beat["detail"]), ())
-            if member[0] != last["group"] or any(0 < end - last["time"] < AGREED + DROPPED_AFTER for end in found_dead):
+            if any(0 < end - last["time"] < AGREED + DROPPED_AFTER for end in found_dead):
                 continue
             own, topics = (dict(text.split("=", 1) for text in one["subscriptions"]) for one in (beat, last))
             if own.keys() != topics.keys():
                 told = [f"{topic}={own.get(topic, words)}" for topic, words in topics.items()]
-                self._beats[member] = beat | {"time": last["time"], "subscriptions": told}
-                yield self._beats[member]
+                beats[member] = beat | {"time": last["time"], "subscriptions": told}
+                yield beats[member]
 
     def left(self, end: int) -> Iterator[Event]:
         """A heartbeat of everyone who has not left when the log ends: otherwise they would have been dropped before."""
-        for beat in self._beats.values():
+        for beat in chain.from_iterable(beats.values() for beats in self._beats.values()):
             if beat["time"] < end - DROPPED_AFTER:
                 yield beat | {"time": end - DROPPED_AFTER}
 
