@@ -8,7 +8,7 @@ from ..model.membership import Consumer
 from ..model.process_queue import Stage
 from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, Place, root_of
-from ..model.schedule import Level, is_head
+from ..model.schedule import Level, entry, indexed, is_head
 from .of_each import always, sometimes
 from .property import Kind, Property
 
@@ -77,7 +77,8 @@ def _as_it_is(s: State, k: IntLike) -> BoolLike:
     ]
     ripens = all_of(s.ripe[k], not_(s.was_ripe[k]))
     waits = all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.SCHEDULE_TOPIC)
-    return all_of(implies(stays, all_of(*alike)), implies(ripens, waits))
+    waited = implies(s.ripe[k], s.place[k] != Place.NONE)
+    return all_of(implies(stays, all_of(*alike)), implies(ripens, waits), waited)
 
 
 AS_IT_IS = _of_copies(
@@ -86,6 +87,45 @@ AS_IT_IS = _of_copies(
     _as_it_is,
     "SB-1",
     "DL-3",
+)
+
+
+def _due_before(s: State, j: IntLike, k: IntLike) -> BoolLike:
+    alike = all_of(j < k, same(s.level[j], s.level[k]), s.place[j] != Place.NONE, s.place[k] != Place.NONE)
+    return implies(all_of(alike, s.ripe[k]), s.ripe[j])
+
+
+DUE_IN_ORDER = always(Copy, Copy)(
+    "same-delay-ends-in-order",
+    "Of two copies with the same delay, the one that was stored first is due first.",
+    _due_before,
+    "DL-3",
+)
+
+
+def _overtakes(s: State, j: IntLike, k: IntLike) -> BoolLike:
+    return all_of(j < k, s.place[j] == Place.SCHEDULE_TOPIC, not_(s.ripe[j]), s.place[k] == Place.DELIVERED)
+
+
+OVERTAKES = sometimes(Copy, Copy)(
+    "shorter-delay-ends-first",
+    "A copy with a shorter delay may be delivered before one that was stored earlier and waits longer.",
+    _overtakes,
+    "DL-3",
+    "DL-5",
+)
+
+
+def _comes_back_without_one(s: State) -> BoolLike:
+    lost = s.exists(Copy, lambda k: all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.NONE))
+    return same(lost, all_of(s.loading, not_(s.was_loading)))
+
+
+LOST_WITH_POWER = always()(
+    "power-loss-takes-the-last-copy",
+    "A broker that loses power starts anew, without the last copy, which was not on disk yet.",
+    _comes_back_without_one,
+    "SB-16",
 )
 
 
@@ -141,8 +181,11 @@ IN_ITS_TURN = _of_copies(
 
 def _goes_on(s: State, level: IntLike) -> BoolLike:
     now, was = s.position[level], s.was_position[level]
-    entry = s.exists(Copy, lambda k: all_of(s.level[k] == level + 1, s.place[k] != Place.NONE))
-    by_one = all_of(now == was + 1, entry)
+
+    def passed(k: IntLike) -> BoolLike:
+        return all_of(indexed(s, k, level), same(entry(s, k), was), s.was_ripe[k])
+
+    by_one = all_of(now == was + 1, s.exists(Copy, passed))
     begins = all_of(now == 0, s.loading) if _restarts(s) else False
     loaded = all_of(s.was_loading, not_(s.loading), now <= s.was_saved[level]) if _restarts(s) else False
     promoted = (
@@ -154,8 +197,8 @@ def _goes_on(s: State, level: IntLike) -> BoolLike:
 GOES_ON = _of_levels(
     "delivery-goes-on-entry-by-entry",
     (
-        "The position of a delay level moves by one entry, or starts again where the file says: the broker's own "
-        "file, or the copy that a replica had."
+        "The position of a delay level moves past one entry that is due, or starts again where the file says: the "
+        "broker's own file, or the copy that a replica had."
     ),
     _goes_on,
     "DL-4",
@@ -186,6 +229,13 @@ COPIED = _of_levels(
     "What a replica knows of the positions is what the file of its master says.",
     _is_copied,
     "DL-7",
+)
+REPLICA_CATCHES_UP = Property(
+    id="replica-catches-up-with-the-file",
+    statement="Eventually, a replica knows all positions that are in the file of its master.",
+    kind=Kind.SETTLES,
+    holds=lambda s: s.forall(Level, lambda level: s.replicated[level] == s.saved[level]),
+    rules=("DL-7",),
 )
 BEGINS_THERE = sometimes(Level)(
     "replica-begins-where-its-copy-says",

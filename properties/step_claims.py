@@ -24,10 +24,14 @@ from .copy_steps import (
     AS_IT_IS,
     BEGINS_THERE,
     COPIED,
+    DUE_IN_ORDER,
     FILE_CATCHES_UP,
     GOES_ON,
     IN_ITS_TURN,
+    LOST_WITH_POWER,
     ON_ITS_WAY,
+    OVERTAKES,
+    REPLICA_CATCHES_UP,
     SAVED,
     SAVED_AT_STOP,
 )
@@ -59,6 +63,7 @@ from .offset_steps import (
     WAS_SENT,
 )
 from .property import Property
+from .retry import COMES_TO_REST
 from .window_steps import (
     AGAIN,
     ASKED_FIRST,
@@ -69,6 +74,7 @@ from .window_steps import (
     LATE_ANSWER,
     LATE_ANSWER_COMES,
     LATE_RETURNS,
+    LEAVES_ANSWERED,
     MATCHED_NOTHING,
     MOVES,
     NOTHING_LEFT,
@@ -116,6 +122,7 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "pulls": "fine", "moves": 1}, _REQUESTS),
         ({**_WATCHED, "pulls": "fine", "removals": 1}, (*_REQUESTS, PASSED)),
         ({**_WATCHED, "pulls": "fine", "moves": 1, "broker_restarts": 1}, (LATE_ANSWER,)),
+        ({**_ONE, "pulls": "fine", "truncations": 1}, (*_WINDOW, REQUEST, LATE_ANSWER, LEAVES_ANSWERED)),
         ({**_WATCHED, "removals": 1, "moves": 1}, (*_WINDOWS, PASSED)),
         ({**_WATCHED, "retentions": 1, "corrections": "steps"}, (PULLED_IS_THERE, CORRECTED)),
         ({**_ONE, "pulls": "fine", "moves": 1, "crashes": 1, "restarts": 1}, (*_REQUESTS, *_GONE, LATE_ANSWER_COMES)),
@@ -190,14 +197,21 @@ def claims() -> Iterator[Claim]:
             (*_WINDOW, HANGS, DIES_WITH_ITS_PROCESS),
         ),
         (_COPIES, _STORED),
-        ({**_COPIES, "messages": 4, "attempts": 1, "pull_batch": 2}, _STORED),
+        ({**_COPIES, "messages": 4, "attempts": 1, "pull_batch": 2}, (*_STORED, DUE_IN_ORDER)),
+        ({**_CHAIN, "listener_level": 1}, (ON_ITS_WAY, ARRIVES)),
+        ({**_SENT_BACK, "listener_level": 1}, (COMES_TO_REST,)),
+        (
+            {**_SENT_BACK, "messages": 4, "retry_room": 2, "copies": 3, "failures": 3, "attempts": 2},
+            (OVERTAKES,),
+        ),
         ({**_COPIES, **_OLD, "refused": 2, "attempts": 1}, _STORED),
         ({**_COPIES, "unsure_puts": 1}, (*_STORED, IN_ITS_TURN)),
         ({**_COPIES, "unreadable": 1}, _STORED),
         ({**_COPIES, "broker_crashes": 1, "attempts": 1}, (*_STORED, SAVED)),
         ({**_COPIES, "broker_stops": 1}, (*_STORED, SAVED, SAVED_AT_STOP)),
         ({**_SENT_BACK, "levels": 3, "broker_stops": 1}, (FILE_CATCHES_UP,)),
-        ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, SAVED)),
+        ({**_SENT_BACK, "levels": 3, "promotions": 1}, (REPLICA_CATCHES_UP,)),
+        ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, SAVED, LOST_WITH_POWER)),
         ({**_COPIES, "promotions": 1, "attempts": 1}, (*_STORED, SAVED, COPIED, BEGINS_THERE)),
         ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1, "repeated_fallbacks": 1}, _STORED),
     )

@@ -223,6 +223,19 @@ REQUEST = _always(
 )
 
 
+def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
+    return implies(all_of(s.was_owns[c, q], not_(s.owns[c, q]), works(s, c)), s.was_asked[c, q])
+
+
+LEAVES_ANSWERED = _always(
+    "refused-position-needs-a-request",
+    "Where nobody takes queues from a client, a queue leaves its table only when a pull is answered.",
+    _answered,
+    "PL-23",
+    "PL-25",
+)
+
+
 def _late_answer(s: State, c: IntLike, q: IntLike) -> BoolLike:
     over = all_of(s.was_stale[c, q] != NO_OFFSET, s.stale[c, q] == NO_OFFSET, lives(s, c))
     nothing = all_of(s.owns[c, q], s.was_stale_empty[c, q], s.was_stale[c, q] == end(s, q))

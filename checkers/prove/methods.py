@@ -70,14 +70,14 @@ def prove(
     if configuration.unbounded:
         # Solvers give up late if a question with quantifiers has no proof, so lemmas are searched after a short
         # attempt.
-        first = _induction(configuration, property, lemmas, 1, False, effort.part(0.25 if lemmas else 0.02))
+        first = _attempt(configuration, property, lemmas, effort.part(0.25 if lemmas else 0.02))
         if first.verdict is not Verdict.UNKNOWN:
             return first
         found = _with_found_lemmas(configuration, property, lemmas, effort.part(0.25))
         if found is not None:
             return found
         if not lemmas:
-            first = _induction(configuration, property, (), 1, False, effort.part(0.25))
+            first = _attempt(configuration, property, (), effort.part(0.25))
             if first.verdict is not Verdict.UNKNOWN:
                 return first
         found = _search_small_numbers(configuration, property, search_depth, effort)
@@ -107,7 +107,7 @@ def _with_found_lemmas(
     lemmas = find_lemmas(configuration, property, effort, known=known) if property.kind is Kind.ALWAYS else []
     if not lemmas:
         return None
-    result = _induction(configuration, property, [item.property for item in lemmas], 1, False, effort)
+    result = _attempt(configuration, property, [item.property for item in lemmas], effort)
     if result.verdict is not Verdict.HOLDS:
         return None
     found = [item for item in lemmas if item.text]
@@ -232,6 +232,11 @@ def _induction(
         return result
     hints = _gaps_with_small_numbers(configuration, property, lemmas, effort)
     return replace(result, explanation="\n".join([result.explanation, *hints]))
+
+
+def _attempt(configuration: Configuration, property: Property, lemmas: Sequence[Property], effort: Effort) -> Result:
+    """Plain induction; if it fails nobody reads why, so no hints are looked for."""
+    return _induct(Problem(configuration, property, lemmas, effort), 1, False)[0]
 
 
 def _induct(problem: Problem, depth: int, simple_path: bool) -> tuple[Result, bool]:

@@ -12,6 +12,7 @@ STATES = {
     f"messages=2 {ALONE} pulls=fine moves=1": 730,
     f"messages=2 {ALONE} pulls=fine removals=1": 139,
     f"messages=2 {ALONE} pulls=fine moves=1 broker_restarts=1": 3059,
+    f"messages=1 {ALONE} pulls=fine truncations=1": 40,
     f"messages=2 {ALONE} removals=1 moves=1": 196,
     f"messages=2 {ALONE} retentions=1 corrections=steps": 80,
     f"messages=1 {ALONE} pulls=fine moves=1 crashes=1 restarts=1": 334,
@@ -52,12 +53,16 @@ STATES = {
     f"messages=2 {ALONE} pull_batch=2 batch=2 moves=1 hangs=1 crashes=1": 46,
     f"{COPIES} attempts=2 {LEVELS}": 106,
     f"messages=4 consumers=1 queues=2 retry_room=2 copies=2 failures=2 attempts=1 {LEVELS} pull_batch=2": 948,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 listener_level=1": 54,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 listener_level=1": 30,
+    "messages=4 consumers=1 queues=2 retry_room=2 copies=3 failures=3 attempts=2": 1984,
     f"{COPIES} attempts=1 {LEVELS} version=4.9.8 refused=2": 107,
     f"{COPIES} attempts=2 {LEVELS} unsure_puts=1": 787,
     f"{COPIES} attempts=2 {LEVELS} unreadable=1": 122,
     f"{COPIES} attempts=1 {LEVELS} broker_crashes=1": 847,
     f"{COPIES} attempts=2 {LEVELS} broker_stops=1": 800,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 levels=3 broker_stops=1": 126,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 levels=3 promotions=1": 242,
     f"{COPIES} attempts=2 {LEVELS} power_losses=1 watch_retries=1": 407,
     f"{COPIES} attempts=1 {LEVELS} promotions=1": 1054,
     f"{COPIES} attempts=1 {LEVELS} refused=1 lost_replies=1 repeated_fallbacks=1": 516,
@@ -68,4 +73,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 68
+    assert len({outcome.row.id for outcome in outcomes}) == 74
