@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...traces.claims.settings import Settings
-from ...traces.engine.carrying import Carried, Part, StartOverError, check_on, read_carried, write_carried
+from ...traces.engine.carried_files import read_carried, write_carried
+from ...traces.engine.carrying import Carried, Part, StartOverError, check_on
 from ...traces.engine.result import CheckResult
 from ...traces.errors import TraceError
 from .latest import latest_of
@@ -87,7 +88,7 @@ def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, late
     def keep(carried: Carried) -> None:
         try:
             folder.mkdir(parents=True)
-            write_carried(carried, folder)
+            write_carried(carried, folder, before=None if before is None else before.stored)
         except OSError as error:
             raise TraceError(failed(folder, error)) from None
 

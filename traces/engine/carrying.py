@@ -11,20 +11,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from ..claims.settings import Settings
 from ..clocks.clocks import UNBOUNDED
 from ..clocks.order import Order
 from ..encoding.names import Actor, Names, Slot
-from ..encoding.store_counts import StoreCounts, Stored
+from ..encoding.store_counts import StoreCounts
 from ..format.header import header_json
 from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Header
@@ -42,10 +39,6 @@ from .scan import Scan
 from .scan import conclude as context_of
 from .scanning import Scanning
 
-VERSION = 2
-"""Version of the stored state."""
-
-_SAID, _ARRAYS = "said.json.zst", "arrays.zst"
 _PROCESSES = CLIENT_ENDS | BROKER_RUNS
 
 
@@ -66,17 +59,19 @@ class Carried:
         slots: slots of the names whose codes the folds use; likewise ``actors``.
         gone_by: what the folds depended on, see :func:`gone_by`.
         folds: the state of each fold.
+        stored: the folder from which it was read.
     """
 
     cut: int
     files: tuple[str, ...]
-    seen: tuple[Mapping[str, Any], Any]
+    seen: tuple[Mapping[str, Any], Mapping[str, Any]]
     repeated: int = 0
     stores: StoreCounts = field(default_factory=StoreCounts)
     slots: tuple[Slot, ...] = ()
     actors: tuple[Actor, ...] = ()
     gone_by: Mapping[str, str] = field(default_factory=dict)
     folds: Sequence[OfFold] = ()
+    stored: Path | None = None
 
     def numbered(self, files: Sequence[str]) -> Scanning:
         """What was seen, with the present numbers of files; all of them still exist."""
@@ -206,7 +201,6 @@ def gone_by(context: Context, names: Names, *, settings: Settings, header: Heade
         elif event["kind"] in _PROCESSES and event["time"] < cut:
             actor = actor_of(event)
             ends.append((int(event["time"]), str(event["kind"]), actor.name, actor.incarnation))
-    members = members_of(context.events)
     parts = {
         "the code of the kit": _code(),
         "terms": repr(settings),
@@ -215,7 +209,7 @@ def gone_by(context: Context, names: Names, *, settings: Settings, header: Heade
         "the beginning": context.begin,
         "ends of processes": ends,
         "beginnings of processes": [starts.get(actor) for actor in actors],
-        "members of broadcasting groups": [members.get(actor) for actor in actors],
+        "members of broadcasting groups": [names.member(actor).incarnation for actor in actors],
         "brokers that are recorded": sorted(
             {slot.broker for slot in names.slots if Actor(slot.broker, -1) in context.clocks.clocks}
         ),
@@ -242,71 +236,3 @@ def _code() -> str:
     for path in sorted(folder.rglob("*.py")):
         made.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     return made.hexdigest()[:16]
-
-
-def write_carried(carried: Carried, folder: Path) -> None:
-    """Write the state into a folder.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    seen, sides = carried.seen
-    said = {
-        "version": VERSION,
-        "cut": carried.cut,
-        "files": list(carried.files),
-        "seen": seen,
-        "repeated": carried.repeated,
-        "stores": [[*_of_slot(slot), *stored] for slot, stored in carried.stores.items()],
-        "slots": [_of_slot(slot) for slot in carried.slots],
-        "actors": [[actor.name, actor.incarnation] for actor in carried.actors],
-        "gone_by": dict(carried.gone_by),
-        "folds": [list(known) for known in carried.folds],
-    }
-    with pa.CompressedOutputStream(str(folder / _SAID), "zstd") as out:
-        out.write(json.dumps(said).encode())
-    with pa.CompressedOutputStream(str(folder / _ARRAYS), "zstd") as out:
-        for array in (sides, *(array for known in carried.folds for array in known.values())):
-            np.lib.format.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
-
-
-def read_carried(folder: Path) -> Carried:
-    """The state that :func:`write_carried` has written.
-
-    Raises:
-        StartOverError: another version has written it, or it is damaged.
-    """
-    try:
-        with pa.CompressedInputStream(str(folder / _SAID), "zstd") as given:
-            said = json.loads(given.read())
-        if said["version"] != VERSION:
-            raise StartOverError("another version of the kit has kept it")
-        with pa.CompressedInputStream(str(folder / _ARRAYS), "zstd") as given:
-            arrays = _arrays(given)
-            sides = next(arrays)
-            folds = [{name: next(arrays) for name in known} for known in said["folds"]]
-        stores = StoreCounts()
-        for stored in said["stores"]:
-            stores.add(Slot(*stored[: -len(Stored._fields)]), Stored(*stored[-len(Stored._fields) :]))
-        return Carried(
-            cut=said["cut"],
-            files=tuple(said["files"]),
-            seen=(said["seen"], sides),
-            repeated=said["repeated"],
-            stores=stores,
-            slots=tuple(Slot(*slot) for slot in said["slots"]),
-            actors=tuple(Actor(*actor) for actor in said["actors"]),
-            gone_by=said["gone_by"],
-            folds=folds,
-        )
-    except (OSError, ValueError, KeyError, TypeError, IndexError, StopIteration, pa.ArrowException) as error:
-        raise StartOverError(f"{folder} cannot be read: {error}") from None
-
-
-def _of_slot(slot: Slot) -> list[str | int]:
-    return [slot.group, slot.topic, slot.broker, slot.queue, slot.client, slot.member]
-
-
-def _arrays(given: Any) -> Iterator[Any]:
-    while True:
-        yield np.lib.format.read_array(given, allow_pickle=False)

@@ -102,16 +102,26 @@ class Context:
         )
 
 
+def _about(event: Mapping[str, Any]) -> tuple[Any, ...]:
+    return event["kind"], *map(event.get, ("client", "broker", "group", "topic", "queue"))
+
+
 def _once(events: Sequence[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     """Repeated events are reported once: nothing happens to a process twice in one ms."""
-    return events if len(events) == 1 else {str(sorted(event.items())): event for event in events}.values()
+    if len(events) == 1 or len(set(map(_about, events))) == len(events):
+        return events
+    return {str(sorted(event.items())): event for event in events}.values()
 
 
 def actor_of(event: Mapping[str, Any]) -> Actor:
     """The process that acts in an event."""
-    if event.get("client"):
-        return Actor(event["client"], event.get("incarnation") or 0)
-    return Actor(event.get("broker") or "", -1)
+    client = event.get("client")
+    return _actor(client, event.get("incarnation") or 0) if client else _actor(event.get("broker") or "", -1)
+
+
+@lru_cache(maxsize=1 << 12)
+def _actor(name: str, incarnation: int) -> Actor:
+    return Actor(name, incarnation)
 
 
 def brokers_of(queues: Iterable[str]) -> frozenset[str]:

@@ -174,12 +174,17 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Sca
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
         return None
+    spans = [source.time_range for source in trace.sources]
+    if None not in spans:  # files that follow each other in time may have names in another order
+        splits = sorted(splits, key=lambda split: spans[split.file] or (0, 0))
     seen, order, parts = Scanning(), TimeOrder(), list[Part]()
-    file, latest, repeated = splits[0].file, seen.end, 0
+    file, last, latest, repeated = splits[0].file, splits[0].file, seen.end, 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for split, read in zip(splits, pool.map(partial(_read, trace, shelf), splits), strict=True):
             if split.file != file:
-                file, latest, order = split.file, seen.end, TimeOrder()
+                # Of events with equal times, those of the first file come first.
+                file, latest, order = split.file, seen.end + (split.file < last), TimeOrder()
+                last = max(last, file)
             order.join(read.order)
             if read.problems or not order.by_time or read.seen.begin < latest:
                 if progress is not None:

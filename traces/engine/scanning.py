@@ -275,17 +275,16 @@ class Scanning:
         self.unsteady |= later.unsteady
         self.steps += later.steps
 
-    def carried(self) -> tuple[dict[str, Any], Any]:
-        """What was seen, to be stored: a value that JSON can express, and an array."""
+    def carried(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What was seen, to be stored: a value that JSON can express, and arrays by name. Of the context, it has the
+        different values of each column, and for each event the numbers of its values.
+        """
         sides, array = self.sides.carried()
-        lists: dict[tuple[str, ...], int] = {}
-        context = [
-            [
-                lists.setdefault(value, len(lists)) if value.__class__ is tuple else value
-                for value in map(event.get, CONTEXT_COLUMNS)
-            ]
-            for event in self.context
-        ]
+        context, columns = list[list[Any]](), list[Any]()
+        for name in CONTEXT_COLUMNS:
+            values: dict[Any, int] = {}
+            columns.append([values.setdefault(event.get(name), len(values)) for event in self.context])
+            context.append(list(values))
         said = {
             "events": self.events,
             "begin": self.begin,
@@ -293,16 +292,15 @@ class Scanning:
             "kinds": sorted(self.kinds),
             "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
             "context": context,
-            "lists": list(lists),
             "placed": [[*key, count] for key, count in self.placed.items()],
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
             "steps": [step_as_json(step) for step in self.steps],
         }
-        return said, array
+        return said, {"sides": array, "context": np.array(columns, np.int32)}
 
     @classmethod
-    def carrying(cls, said: Mapping[str, Any], sides: Any, files: Sequence[int]) -> Scanning:
+    def carrying(cls, said: Mapping[str, Any], arrays: Mapping[str, Any], files: Sequence[int]) -> Scanning:
         """An object restored from the result of :meth:`carried`; ``files``: the present number of each file."""
         made = cls(
             events=said["events"],
@@ -312,17 +310,15 @@ class Scanning:
             kinds_of={(files[at], group, Actor(who, run)): mask for at, group, who, run, mask in said["kinds_of"]},
             placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
             placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
-            sides=Observed.carrying(said["sides"], sides),
+            sides=Observed.carrying(said["sides"], arrays["sides"]),
             steps=[step_of_json(step) for step in said["steps"]],
         )
-        lists = list(map(tuple, said["lists"]))
-        made._keep(
-            {
-                name: lists[value] if name in _LISTS and value is not None else value
-                for name, value in zip(CONTEXT_COLUMNS, values, strict=True)
-            }
-            for values in said["context"]
-        )
+        columns = []
+        for values, numbers in zip(said["context"], arrays["context"].tolist(), strict=True):
+            known = [tuple(value) if value.__class__ is list else value for value in values]
+            made.words |= {value: value for value in known if value.__class__ in (str, tuple)}
+            columns.append([known[number] for number in numbers])
+        made.context = [dict(zip(CONTEXT_COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
         return made
 
 

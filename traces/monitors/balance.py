@@ -142,12 +142,21 @@ class _Client:
 class Balance:
     """Goes through the passes of all clients."""
 
-    def __init__(self, told: Told, *, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
+    def __init__(
+        self,
+        told: Told,
+        *,
+        still: Standstills,
+        context: Context,
+        names: Names,
+        settings: Settings,
+        notebook: Notebook,
+    ) -> None:
         self._told = told
         self._names = names
         self._notebook = notebook
         self._clients: dict[tuple[Any, Any, Any], _Client] = {}
-        self._still = Standstills(context.events, pause=settings.rounds)
+        self._still = still
         self._outages = [(since, until) for _, since, until in self._still.away]
         self._known: dict[str, dict[str, int]] = {}
         self._without: dict[str, set[str]] = {}

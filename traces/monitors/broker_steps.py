@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Set
-from operator import itemgetter
 
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
@@ -26,6 +25,10 @@ long; ms.
 """
 
 
+_Answers = tuple[list[int], list[tuple[str, ...]], int]
+"""Of a broker: the times of its lists of members, ms, the lists, and how far its clock may be from that of who asks."""
+
+
 class BrokerSteps:
     """What each broker has done in the events processed so far."""
 
@@ -34,6 +37,7 @@ class BrokerSteps:
         self._order = Order(context.clocks, settings.skew)
         self._distances: dict[tuple[Actor, Actor], int] = {}
         self._brokers: dict[str, Broker] = {}
+        self._asked: dict[tuple[Actor, str, frozenset[str]], list[_Answers]] = {}
         self._loads = False
         files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
         reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
@@ -154,27 +158,45 @@ class BrokerSteps:
         learnt = self._settings.route_poll + self._settings.rebalance
         return name in self._brokers and self._brokers[name].is_away(time, learnt)
 
-    def judge_answer(self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: Set[str]) -> None:
-        """Check that some broker had that list of members when a process asked for it."""
-        known = [self._brokers[name] for name in brokers if name in self._brokers]
-        if not known or len(known) < len(brokers) or any(self.is_away(name, time) for name in brokers):
-            return
-        known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
-        lists = [broker.lists.get(member.group) for broker in known]
-        if not all(lists):
-            return
-        if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
+    def judge_answer(
+        self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: frozenset[str]
+    ) -> None:
+        """Check that some broker had that list of members when a process asked for it; called when all events were
+        processed.
+        """
+        asked = member.actor, member.group, brokers
+        if asked not in self._asked:
+            self._asked[asked] = self._may_answer(member, brokers)
+        may_answer = self._asked[asked]
+        if not may_answer or any(self.is_away(name, time) for name in brokers):
             return
         had: set[tuple[str, ...]] = set()
-        for broker, one in zip(known, lists, strict=True):
-            assert one is not None
-            slack = WITHIN + self._apart(member.actor, broker.actor)
-            if not self._context.complete and time < one[1][0] + slack:
+        for times, lists, slack in may_answer:
+            if not self._context.complete and time < times[1] + slack:
                 return
-            begun = max(bisect_right(one, time - slack, key=itemgetter(0)) - 1, 0)
-            had |= {told for _, told in one[begun : bisect_right(one, time + slack, key=itemgetter(0))]}
+            begun = max(bisect_right(times, time - slack) - 1, 0)
+            had.update(lists[begun : bisect_right(times, time + slack)])
         if members not in had:
             self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+
+    def _may_answer(self, member: Member, brokers: Set[str]) -> list[_Answers]:
+        """What the brokers that a process may ask had as members of its group; empty if this is not known."""
+        known = [self._brokers[name] for name in brokers if name in self._brokers]
+        if not known or len(known) < len(brokers):
+            return []
+        known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
+        lists = [broker.lists.get(member.group) for broker in known]
+        if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
+            return []
+        return (
+            [
+                ([at for at, _ in one], [told for _, told in one], WITHIN + self._apart(member.actor, broker.actor))
+                for broker, one in zip(known, lists, strict=True)
+                if one
+            ]
+            if all(lists)
+            else []
+        )
 
     def _is_bounded(self, actor: Actor) -> bool:
         """Whether the distance of its clock from the others is known, if some of them were seen to be off."""

@@ -65,7 +65,7 @@ class GroupMonitor:
             notebook=notebook,
         )
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
-        Balance(told, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
+        Balance(told, still=still, context=self._context, names=self._names, settings=self._settings, notebook=notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
         judge_readable(told, self._stores, settings=self._settings, context=self._context, notebook=notebook)
         judge_group_steps(context=self._context, names=self._names, settings=self._settings, notebook=notebook)

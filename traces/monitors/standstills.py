@@ -72,11 +72,12 @@ class Standstills:
                 elif kind == Kind.BROKER_START and broker in ended:
                     down.append((broker, ended.pop(broker), time))
             elif kind in SIGNS and event.get("client"):
-                since = _still_since(seen, event, time, pause, beats=kind == Kind.HEARTBEAT)
+                actor = actor_of(event)
+                since = _still_since(seen, actor, time, pause, beats=kind == Kind.HEARTBEAT)
                 if since is not None:
-                    self._of_clients.setdefault(actor_of(event), []).append((since, time))
+                    self._of_clients.setdefault(actor, []).append((since, time))
             elif kind == Kind.FILE_PERSIST and event.get("broker") and not event.get("client"):
-                since = _still_since(seen, event, time, _BROKER_PAUSE, beats=True)
+                since = _still_since(seen, actor_of(event), time, _BROKER_PAUSE, beats=True)
                 if since is not None:
                     self.of_brokers.append((event["broker"], since, time))
         down += [(broker, since, _FOR_EVER) for broker, since in ended.items()]
@@ -92,11 +93,11 @@ def within(spans: Iterable[tuple[int, int]], since: int, until: int) -> int:
     return sum(max(min(end, until) - max(begin, since), 0) for begin, end in spans)
 
 
-def _still_since(
-    seen: dict[Actor, _Signs], event: Mapping[str, Any], time: int, pause: int, *, beats: bool
-) -> int | None:
+def _still_since(seen: dict[Actor, _Signs], actor: Actor, time: int, pause: int, *, beats: bool) -> int | None:
     """A process gives a sign; returns since when it stood still, if it did."""
-    signs = seen.setdefault(actor_of(event), _Signs(time))
+    signs = seen.get(actor)
+    if signs is None:
+        signs = seen[actor] = _Signs(time)
     since, passed, usual = signs.last, time - signs.last, signs.lasted // max(signs.count - 1, 1)
     is_still = signs.beats >= _SEVERAL and passed > max(pause, _TIMES_USUAL * usual)
     signs.last = time

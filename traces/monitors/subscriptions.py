@@ -11,6 +11,7 @@ import enum
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import cast
 
 from ..claims.settings import Settings
@@ -59,6 +60,7 @@ class Subscribed:
     differs: bool = False
 
 
+@lru_cache(maxsize=1 << 12)
 def parse_subscription(text: str) -> tuple[str, str, int | None]:
     """Topic, expression and version of ``topic=expression@version``; the version may be missing."""
     topic, _, rest = text.partition("=")

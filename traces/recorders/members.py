@@ -32,15 +32,19 @@ def members_of(events: Iterable[Mapping[str, Any]]) -> dict[Actor, int]:
     """
     lives: dict[str, dict[int, _Life]] = {}
     for event in events:
-        client = event.get("client")
-        if not client or event["kind"] == Kind.GAP:
+        client, kind, time = event.get("client"), event["kind"], event["time"]
+        if not client or kind == Kind.GAP:
             continue
-        life = lives.setdefault(client, {}).setdefault(event.get("incarnation") or 0, _Life(event["time"], 0))
-        life.first = min(life.first, event["time"])
-        if event["kind"] in CLIENT_ENDS:
-            life.ended = event["time"]
-        else:
-            life.last = max(life.last, event["time"])
+        of_client, number = lives.setdefault(client, {}), event.get("incarnation") or 0
+        life = of_client.get(number)
+        if life is None:
+            life = of_client[number] = _Life(time, 0)
+        elif time < life.first:
+            life.first = time
+        if kind in CLIENT_ENDS:
+            life.ended = time
+        elif time > life.last:
+            life.last = time
     members: dict[Actor, int] = {}
     for client, of_client in lives.items():
         free, shared, member = -1, False, 0

@@ -21,6 +21,7 @@ from rocketproof.traces.engine.scan import scan
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace, splits
+from rocketproof.traces.io.parquet import TIMES_KEY
 
 ROWS = 1_500
 """Events of a row group."""
@@ -81,6 +82,19 @@ def test_files_in_order_are_read_once(table: pa.Table, tmp_path: Path) -> None:
     write(tmp_path / "two" / "a.parquet", table.slice(0, half))
     write(tmp_path / "two" / "b.parquet", table.slice(half))
     assert is_read_at_once(tmp_path / "two")
+
+
+def test_files_that_follow_each_other_in_time_are_read_once_whatever_their_names(
+    table: pa.Table, tmp_path: Path
+) -> None:
+    """Files state their times: then the one of the later hour may have the first name."""
+    times, half = table.column("time").to_pylist(), len(table) // 2
+    half = next(at for at in range(half, len(table)) if times[at] != times[at - 1])
+    for name, part in (("a", table.slice(half)), ("b", table.slice(0, half))):
+        own = part.column("time").to_pylist()
+        metadata = {**table.schema.metadata, TIMES_KEY.encode(): f"{own[0]} {own[-1]}".encode()}
+        write(tmp_path / f"{name}.parquet", part.replace_schema_metadata(metadata))
+    assert is_read_at_once(tmp_path)
 
 
 def test_events_out_of_order_are_put_in_order(table: pa.Table, tmp_path: Path) -> None:

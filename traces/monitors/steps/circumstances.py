@@ -77,12 +77,13 @@ class Circumstances:
                 since = context.begin if event.get("due") is None else event["due"]
                 self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
             elif event["kind"] == Kind.REBALANCE:
-                self._passes.setdefault(actor_of(event), []).append(event["time"])
-                self._shares[actor_of(event), event.get("topic") or ""] = event.get("assigned") or ()
+                actor = actor_of(event)
+                self._passes.setdefault(actor, []).append(event["time"])
+                self._shares[actor, event.get("topic") or ""] = event.get("assigned") or ()
                 # RB-4: some broker of the topic has answered who is in the group.
                 asked = brokers_of(event.get("queues") or ())
                 if len(asked) == 1 and event.get("members"):
-                    self._answered.setdefault((actor_of(event), min(asked)), []).append(event["time"])
+                    self._answered.setdefault((actor, min(asked)), []).append(event["time"])
             elif event["kind"] == Kind.HEARTBEAT:
                 self._beats.setdefault(actor_of(event), []).append(event["time"])
                 if event.get("broker"):
