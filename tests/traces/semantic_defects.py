@@ -20,6 +20,7 @@ SCALED_OLD = "scale-out-and-in-4.9.8"
 KILLED, USUAL = "kill-9-mid-batch-5.3.3", "usual-timers-5.3.3"
 BATCHES = "batch-acknowledged-in-part-5.3.3"
 BROADCAST, LONG, LONG_ORDERLY = "broadcast-5.3.3", "simulated", "simulated-orderly"
+BUSY_ORDERLY = "simulated-orderly-busy"
 OF_MESSAGES = ("deliver", "result", "removed", "commit_memory")
 
 
@@ -552,7 +553,7 @@ DEFECTS = (
     _d("a queue is locked by a client that has given it up", LONG_ORDERLY, STEPS, locked_and_not_had),
     _d("queues are locked for a listener that is not orderly", STEADY, STEPS, locked_without_need),
     _d("a client gives itself a queue twice", USUAL, SHARES, given_twice),
-    _d("a lock of one queue is not renewed for a while", LONG_ORDERLY, STEPS, lock_not_renewed_for_a_while),
+    _d("a lock of one queue is not renewed for a while", BUSY_ORDERLY, STEPS, lock_not_renewed_for_a_while),
     _d("a queue is unlocked, and consumed on", LONG_ORDERLY, STEPS, unlocked_and_consumed_on),
     _d("a retry goes to the retries of another group", LONG, STORES, retry_of_one_group_to_another),
     _d("the expression of a subscription changes to and fro", LONG, LIVES, expression_flips),
