@@ -20,6 +20,7 @@ SCALED_OLD = "scale-out-and-in-4.9.8"
 KILLED, USUAL = "kill-9-mid-batch-5.3.3", "usual-timers-5.3.3"
 BATCHES = "batch-acknowledged-in-part-5.3.3"
 BROADCAST, LONG, LONG_ORDERLY = "broadcast-5.3.3", "simulated", "simulated-orderly"
+BUSY_ORDERLY = "simulated-orderly-busy"
 OF_MESSAGES = ("deliver", "result", "removed", "commit_memory")
 
 
@@ -411,6 +412,83 @@ def queue_left_out_of_rounds(events: Events) -> Events:
     return without(events, sent)
 
 
+def at_queue(events: Events, queue: Event, *kinds: str) -> Events:
+    """What a process recorded of a queue, or of another event's queue."""
+    names = "client", "incarnation", "topic", "broker", "queue"
+    return [e for e in of(events, *kinds) if all(e.get(name) == queue.get(name) for name in names)]
+
+
+def longest_held(events: Events) -> Event:
+    return max(of(events, "assign", topic="orders"), key=lambda e: len(at_queue(events, e, "deliver")))
+
+
+def locked_and_not_had(events: Events) -> Events:
+    left = of(events, "unlock")[0]
+    locked = at_queue(events, left, "lock")[0]
+    return [*events, *(copy(locked, time=left["time"] + after) for after in (20_000, 40_000))]
+
+
+def locked_without_need(events: Events) -> Events:
+    taken = of(events, "assign")
+    lock = {"kind": "lock", "result": "ok", "offset": None}
+    return [*events, *(copy(e, time=e["time"] - 5, **lock) for e in taken)]
+
+
+def given_twice(events: Events) -> Events:
+    given = [e for e in of(events, "rebalance") if e.get("assigned")]
+    return changed(events, given, assigned=lambda e: [*e["assigned"], e["assigned"][0]])
+
+
+def lock_not_renewed_for_a_while(events: Events) -> Events:
+    locks = at_queue(events, longest_held(events), "lock")
+    return without(events, locks[3:7])
+
+
+def unlocked_and_consumed_on(events: Events) -> Events:
+    queue = longest_held(events)
+    given = at_queue(events, queue, "deliver")
+    time = given[len(given) // 2]["time"]
+    locks = [e for e in at_queue(events, queue, "lock") if e["time"] > time]
+    return [*without(events, locks), copy(queue, kind="unlock", time=time, offset=None)]
+
+
+def retry_of_one_group_to_another(events: Events) -> Events:
+    moved = of(events, "delay_deliver")[1]
+    gone = [e for e in events if e.get("key") == moved["key"] and e["time"] > moved["time"]]
+    return changed(without(events, gone), [moved], topic="%RETRY%billing")
+
+
+def expression_flips(events: Events) -> Events:
+    """Every second heartbeat of a client has other expressions."""
+    who = of(events, "heartbeat")[0]["client"]
+    every_second = of(events, "heartbeat", client=who)[1::2]
+    return changed(
+        events, every_second, subscriptions=lambda e: [t.replace("=*@", "=TagA@") for t in e["subscriptions"]]
+    )
+
+
+def goes_on_unregistered(events: Events) -> Events:
+    left = of(events, "unregister")[0]
+    return later(events, [left], -60_000)
+
+
+def retry_has_another_key(events: Events) -> Events:
+    moved = of(events, "delay_deliver")[3]
+    key = {"key": "0123456789ABCDEF", "origin": 0x0123456789ABCDEF}
+    calls = of(events, "deliver", "result", key=moved["key"], attempt=moved["attempt"])
+    return changed(events, calls, **key)
+
+
+def pulls_not_held(events: Events) -> Events:
+    for answer in of(events, "pull_result", result="no_new_message"):
+        asked = [e for e in at_queue(events, answer, "pull") if e["time"] < answer["time"]]
+        if asked and answer["time"] - asked[-1]["time"] > 10_000:
+            times = range(asked[-1]["time"] + 20, answer["time"] - 20, 20)
+            between = [(copy(answer, time=time - 1), copy(asked[-1], time=time)) for time in times]
+            return [*events, *(event for pair in between for event in pair)]
+    raise AssertionError("no pull waits")
+
+
 def _d(name: str, recording: str, claim: str, make: Callable[[Events], Events]) -> Defect:
     return Defect(name=name, recording=recording, claim=claim, make=make)
 
@@ -472,5 +550,15 @@ DEFECTS = (
     _d("a client that has stopped polls on", SCALED, STEPS, polls_on_stopped),
     _d("a lock is refused to the client that has it", BACK, STEPS, lock_refused_to_its_owner),
     _d("a broadcasting client never writes its offsets", BROADCAST, STEPS, file_never_written),
+    _d("a queue is locked by a client that has given it up", LONG_ORDERLY, STEPS, locked_and_not_had),
+    _d("queues are locked for a listener that is not orderly", STEADY, STEPS, locked_without_need),
+    _d("a client gives itself a queue twice", USUAL, SHARES, given_twice),
+    _d("a lock of one queue is not renewed for a while", BUSY_ORDERLY, STEPS, lock_not_renewed_for_a_while),
+    _d("a queue is unlocked, and consumed on", LONG_ORDERLY, STEPS, unlocked_and_consumed_on),
+    _d("a retry goes to the retries of another group", LONG, STORES, retry_of_one_group_to_another),
+    _d("the expression of a subscription changes to and fro", LONG, LIVES, expression_flips),
+    _d("a client that has left its group goes on", LONG, LIVES, goes_on_unregistered),
+    _d("a retry is given under the key of another message", LONG, STORES, retry_has_another_key),
+    _d("pulls are not held, and asked again at once", LONG, STORES, pulls_not_held),
     _d("a broadcasting client forgets its offsets", BROADCAST, "every-duplicate-has-a-cause", broadcast_lost),
 )

@@ -33,6 +33,7 @@ CHURN: dict[str, Any] = {**SIZE, "churn": 4, "duration": 900_000}
 PLANS: dict[str, dict[str, Any]] = {
     "simulated": {**SIZE, "failure_rate": 0.1},
     "simulated-orderly": {**SIZE, "group_kind": "orderly"},
+    "simulated-orderly-busy": {**SIZE, "messages": 6_000, "duration": 600_000, "group_kind": "orderly", "seed": 12},
     "simulated-deaths": {**SIZE, "messages": 600, "consumers": 3, "seed": 3, "churn": 4, "duration": 900_000},
     "simulated-broadcasting": {**SIZE, "messages": 300, "queues": 2, "group_kind": "broadcasting"},
     "simulated-churn": {**CHURN, "messages": 500, "topics": 2, "consumers": 3, "failure_rate": 0.1, "seed": 5},

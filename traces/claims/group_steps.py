@@ -44,8 +44,8 @@ class GroupMisstep(Steps):
     )
     ACTS_STOPPED = Step(
         claim=LIFECYCLE,
-        statement="A process that has stopped does nothing more in its group.",
-        told="went on in group {group} {span} after it had stopped",
+        statement="A process that has stopped, or left its group, does nothing more there.",
+        told="went on in group {group} {span} after it had stopped, or left the group",
         needs=(Kind.CLIENT_START, Kind.CLIENT_STOP),
         seen=(Kind.CLIENT_START,),
         rules=("ST-8",),
@@ -191,8 +191,8 @@ class GroupMisstep(Steps):
     )
     UNKNOWN_GIVEN = Step(
         claim=SHARES,
-        statement="A rebalance assigns only queues that it divides.",
-        told="assigned itself queues of {topic} that are not among those it divided",
+        statement="A rebalance assigns only queues that it divides, and each of them once.",
+        told="assigned itself queues of {topic} that are not among those it divided, or one of them twice",
         needs=(Kind.REBALANCE,),
         rules=("RB-21",),
     )
@@ -286,4 +286,11 @@ class GroupMisstep(Steps):
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE),
         rules=("EN-1", "RB-20", "ST-4"),
+    )
+    OTHER_EXPRESSION = Step(
+        claim=LIFECYCLE,
+        statement="A subscription has one expression: another one has a newer version.",
+        told="sent the brokers another expression for {topic} than before, with the same version",
+        needs=(Kind.HEARTBEAT,),
+        rules=("EN-9", "ST-4"),
     )

@@ -106,10 +106,10 @@ NOTHING_WRONG = Step(
     rules=("PL-23",),
 )
 OTHER_REASON = Step(
-    statement="Only orderly listeners lose a queue with its lock.",
-    told="dropped {queue} because of its lock although its listener needs none",
-    needs=(Kind.REVOKE,),
-    rules=("OR-9",),
+    statement="Only clients with orderly listeners lock queues, or lose a queue with its lock.",
+    told="locked {queue}, or dropped it because of its lock, although its listener needs none",
+    needs=(Kind.ASSIGN,),
+    rules=("OR-9", "RB-30"),
 )
 AGAIN_AT_ONCE = Step(
     statement="A listener is given a message that could not be sent back again after 5 s.",
@@ -124,6 +124,21 @@ AGAIN_UNCOUNTED = Step(
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK, Kind.ASSIGN),
     seen=(Kind.SEND_BACK, Kind.ASSIGN),
     rules=("CC-12", "SB-6"),
+)
+LOCKED_LEFT = Step(
+    statement="A client locks only a queue that it has, or that it is about to take.",
+    told="locked {queue}, which it had given up, and did not take it again",
+    needs=(Kind.LOCK, Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.REBALANCE),
+    seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
+    rules=("OR-9", "RB-30", "RB-33"),
+)
+NOT_HELD = Step(
+    claim=_STORES,
+    statement="A broker holds a pull of which it has no new message: a client is not told so again and again at once.",
+    told="was told {expected} times in {span} that there is nothing new at offset {offset} of {queue}",
+    needs=PULLS,
+    seen=(Kind.PULL, Kind.PULL_RESULT),
+    rules=("PL-13", "PL-22"),
 )
 LEGAL = Step(
     statement=(

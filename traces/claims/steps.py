@@ -289,8 +289,8 @@ class Misstep(Steps):
     )
     LOCK_OVER = Step(
         statement=(
-            "A listener is given nothing from an orderly queue whose lock is lost, or ran out while the client "
-            "asked for it in vain."
+            "A listener is given nothing from an orderly queue whose lock was given back or is lost, or ran out while "
+            "the client asked for it in vain, or did not renew it."
         ),
         told="was given {message} without the lock of the queue, which it had {span} before",
         needs=(Kind.DELIVER, Kind.LOCK),
@@ -543,3 +543,5 @@ class Misstep(Steps):
     SENT_FINISHED = limits.SENT_FINISHED
     STORED_ELSEWHERE = limits.STORED_ELSEWHERE
     TARDY = limits.TARDY
+    LOCKED_LEFT = limits.LOCKED_LEFT
+    NOT_HELD = limits.NOT_HELD

@@ -85,7 +85,14 @@ def coverage_of(
         if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
     }
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
-    of_others = {slot.group for slot in slots if _is_of_others(slot)}
+    taken = {(event.get("group"), event.get("topic")) for event in context.events if event["kind"] == Kind.ASSIGN}
+    takers = {group for group, _ in taken}
+    # A broker that stores a retry in the topic of another group does not make its group consume that topic.
+    of_others = {
+        slot.group
+        for slot in slots
+        if _is_of_others(slot) and (slot.group not in takers or (slot.group, slot.topic) in taken)
+    }
     not_judged |= dict.fromkeys(sorted(of_others & seen.keys()), OTHER_RETRIES)
     not_judged |= {name: group.differs for name, group in header.groups.items() if group.differs and name in seen}
     told_of = told_holes(header, context.events, begin=context.begin, end=context.end)

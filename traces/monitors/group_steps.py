@@ -25,6 +25,7 @@ from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, version_of
 from .notebook import Notebook
 from .shares import APART, Shares
+from .subscriptions import asked_for, parse_subscription
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is reported once it is this old, ms. A version older than a day, or on the first day of 1970, is no
@@ -138,6 +139,12 @@ class _Steps:
             return
         told = dict(map(version_of, given))
         member.repeats |= told == member.told and event["time"] - member.told_at > LATE
+        for topic, expression, version in map(parse_subscription, given):
+            if version and member.expressions.get(topic, (0, ""))[0] == version:
+                if member.expressions[topic][1] != asked_for(expression):
+                    self._missteps.note(GroupMisstep.OTHER_EXPRESSION, member, event, topic=topic)
+            elif version:
+                member.expressions[topic] = version, asked_for(expression)
         if retry_topic(member.group) in told and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
@@ -217,7 +224,7 @@ class _Steps:
         # A log records a pass when it is over, and only its outcome.
         assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])
         if queues is not None:
-            if assigned is not None and not assigned <= set(queues):
+            if assigned is not None and (not assigned <= set(queues) or len(assigned) < len(event["assigned"])):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
             is_other = known is not None and not known.may_be_divided(frozenset(queues), time)
@@ -366,6 +373,10 @@ class _Steps:
         member.last = time
         if member.stopped is not None and time - member.stopped > within:
             self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.stopped)
+        # ST-8: it leaves its groups first, and gives up its queues, and unlocks them, after that.
+        is_left = member.unregistered is not None and event["kind"] in (Kind.HEARTBEAT, Kind.REBALANCE)
+        if member.unregistered is not None and is_left and time - member.unregistered > LATE:
+            self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.unregistered)
         return member
 
 

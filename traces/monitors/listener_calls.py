@@ -6,7 +6,7 @@ from typing import Any
 
 from ..claims.claims import CODE
 from ..clocks.order import apart
-from ..encoding.names import DEAD_LETTER_TOPIC, ORDERLY
+from ..encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
@@ -16,7 +16,7 @@ from .dead_letters import last_count, maximum_of
 from .delays import bit_of, delay_of
 from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
-from .stored_elsewhere import tell_if_not_there
+from .stored_elsewhere import tell_if_not_there, tell_if_nowhere
 
 ROUNDING = 1
 """Times are whole ms, each rounded down, so the difference of two may be too small by one."""
@@ -80,6 +80,8 @@ def deliver(
         is_near = moved >= 0 and seen.slot >= 0 and terms.slots[moved].name == terms.slots[seen.slot].name
         if attempt.moved == 1 and is_near and offset >= 0 and seen.offset >= 0:
             tell_if_not_there(terms, notes, moved, offset, int64(attempt.moved_at), seen)
+        elif attempt.moved == 0 and seen.slot >= 0 and terms.slots[seen.slot].flags & RETRY_TOPIC:
+            tell_if_nowhere(terms, notes, seen)
         account(known, terms, notes, chain, at, seen, REACHED, since)
         _waited(known, terms, notes, at, before, seen)
     elif known.attempts[at].reached > 1:

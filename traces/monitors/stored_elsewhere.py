@@ -42,15 +42,20 @@ def tell_if_elsewhere(known: Any, terms: Any, notes: Any, seen: Any) -> None:
     """Check whether a listener is given an original at a place at which it was not stored, or one never stored."""
     if seen.slot < 0 or seen.offset < 0 or terms.slots[seen.slot].flags & NO_QUEUE:
         return
-    given = terms.slots[seen.slot]
-    number = find(known.table, key_of(seen.origin, int64(_FIRST_TOPIC - given.topic)))
+    number = find(known.table, key_of(seen.origin, int64(_FIRST_TOPIC - terms.slots[seen.slot].topic)))
     if number < 0:
-        if given.stores:
-            violate(notes, _STORES, seen, seen.time, NOBODY, _ELSEWHERE, int64(-1), int64(0))
+        tell_if_nowhere(terms, notes, seen)
         return
     entry = known.table.entries[number]
     if entry.chain == ONCE:
         tell_if_not_there(terms, notes, int64(entry.slot), int64(entry.offset), int64(entry.time), seen)
+
+
+@part
+def tell_if_nowhere(terms: Any, notes: Any, seen: Any) -> None:
+    """A listener is given a message, or a retry, that nobody has stored."""
+    if terms.slots[seen.slot].stores:
+        violate(notes, _STORES, seen, seen.time, NOBODY, _ELSEWHERE, int64(-1), int64(0))
 
 
 @part

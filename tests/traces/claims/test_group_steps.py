@@ -181,6 +181,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.UNLISTED: UNLISTED,
     GroupMisstep.STILL_HAD: STILL_HAD,
     GroupMisstep.NOT_NEWER: on_a_day(OWNS),
+    GroupMisstep.OTHER_EXPRESSION: [*OWNS, heartbeat(40_000, "one", "T=A@7")],
     GroupMisstep.RETRIES_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "%RETRY%G=*@7")],
     GroupMisstep.STILL_TOLD: [
         *(*OWNS, taken(41_000, Kind.REVOKE, 1, path="unsubscribe"), heartbeat(52_000, "one", "T=*@7")),

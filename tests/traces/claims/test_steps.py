@@ -173,7 +173,7 @@ def test_a_pull_from_nowhere_is_answered_as_well() -> None:
     """RB-42: a 4.9 client that could not learn where to begin asks from -1, which counts as not known."""
     nowhere = event(700, Kind.PULL, "one")
     illegal = event(800, Kind.PULL_RESULT, "one", result="offset_illegal", next=0)
-    checked = check(locked(100), asked(200, 0), assign(300, 0), nowhere, illegal)
+    checked = check(asked(200, 0), assign(300, 0), nowhere, illegal)
     assert checked.broken == {}
 
 
@@ -355,8 +355,17 @@ WRONG: dict[Misstep, list[Any]] = {
         *(store(60, 0) | {"origin": 7}, store(70, 0) | {"origin": 1, "queue": 1}, *BEGIN, deliver(500, "one", 0)),
     ],
     Misstep.OLD_OFFSET: [*RIGHT, commit(15_700, "one", 1)],
+    Misstep.LOCKED_LEFT: [
+        *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
+        *(locked(20_000), locked(40_000)),
+    ],
+    Misstep.NOT_HELD: [
+        *BEGIN[:-2],
+        *(one for n in range(51) for one in (pull(400 + 20 * n, 0), nothing(410 + 20 * n))),
+    ],
 }
 OF_ORDERLY = (
+    Misstep.LOCKED_LEFT,
     Misstep.NOT_LOCKED,
     Misstep.UNLOCKED_EARLY,
     Misstep.LOCK_OVER,

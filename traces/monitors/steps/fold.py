@@ -56,7 +56,18 @@ from .state import (
     note_misstep,
 )
 from .stores import COPIES, stored
-from .windows import give_up, lock, lose, query, reset, take, tell_if_kept, tell_if_unstored, unlock
+from .windows import (
+    give_up,
+    lock,
+    lose,
+    query,
+    reset,
+    take,
+    tell_if_kept,
+    tell_if_locked_for_nothing,
+    tell_if_unstored,
+    unlock,
+)
 
 _KIND, _PATH = codes(Kind), codes(Path)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
@@ -388,6 +399,7 @@ def _finish(t: Any) -> None:
         tell_if_passed_over(t, n)
         tell_if_unstored(t, n, int64(t.terms[END]))
         tell_if_kept(t, n, int64(t.terms[END]))
+        tell_if_locked_for_nothing(t, n)
         tell_if_forgotten(t, n, line.low - 1)
         if line.sets and line.window == 0 and not line.queried:
             note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, int64(UNKNOWN))

@@ -50,9 +50,10 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
     if line.locked != NEVER and t.flags[line.slot] & ORDERLY:
         # OR-9: a refusal alone does not affect the window, which continues until the round for all locks, or its end.
-        is_lost = line.unlocked > line.locked and line.given_back == NEVER and line.has == 1
+        is_lost = line.unlocked > line.locked and line.has == 1
         # OR-5: for a client, a lock is over after half of the time for which the broker keeps it.
-        is_over = line.renewed_at - line.locked > APART and now - line.locked > t.terms[LOCK_LIFE] // 2 + SILENCE
+        is_asked = line.renewed_at - line.locked > APART or (line.renews and now - line.resumed > SILENCE)
+        is_over = is_asked and now - line.locked > t.terms[LOCK_LIFE] // 2 + SILENCE
         if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
             note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
         elif is_over:

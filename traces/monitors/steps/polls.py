@@ -7,11 +7,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...claims.steps import Misstep
 from ...machine_code.compiled import int64, part
-from .state import APART, SIGHTS
+from .state import APART, SIGHTS, note_misstep
 
 LONG = 3_000
 """A pull that waited for less has not been delayed, ms."""
+
+AT_ONCE, IN_A_ROW = 100, 50
+"""A broker that holds no pulls answers them after 1 s (``shortPollingTimeMills``): this many answers in a row, each
+after less than this time on average, ms, are none of such a broker.
+"""
+
+
+@part
+def hold(t: Any, n: int, offset: int) -> None:
+    """An answer has nothing new at ``offset``; -1: it has something."""
+    line = t.lines[n]
+    if offset < 0 or offset != line.empty_from or line.last - line.empty_since > AT_ONCE * IN_A_ROW:
+        line.empty, line.empty_from, line.empty_since = 0, offset, line.last
+    line.empty += 1
+    if offset >= 0 and line.empty > IN_A_ROW:
+        note_misstep(t, n, Misstep.NOT_HELD, line.empty_since, offset, line.empty)
 
 
 @part

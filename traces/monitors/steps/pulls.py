@@ -9,7 +9,7 @@ from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
-from .polls import waited
+from .polls import hold, waited
 from .state import MARKS, NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
@@ -171,6 +171,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.heard = now
         if line.late == 0 and line.has != 0 and (result == Result.FOUND or high <= offset):
             waited(line, began, offset)
+        hold(t, n, offset if result == Result.NO_NEW_MESSAGE else int64(UNKNOWN))
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))

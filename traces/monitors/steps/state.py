@@ -123,6 +123,8 @@ LINE = np.dtype(
                 "refused_at",  # when its lock was first refused since it had it; NEVER: it was not
                 "unlocked",  # when it last gave the lock back or found it lost, ms
                 "given_back",  # when it first gave the lock back since it took the queue; NEVER: it did not
+                "in_vain",  # when it locked the queue that it had given up a while ago; NEVER: it did not
+                "renews",  # 1: it has renewed its lock, and as often as it should
                 "locks_only",  # 1: nothing except its locks was recorded
                 "strays",  # results of messages that had left the window, which may still be discarded
                 "removing",  # when an offset was stored for giving up the queue; NEVER: it was given up since
@@ -169,6 +171,9 @@ LINE = np.dtype(
                 "still_since",  # since when it has asked from there, ms
                 "still_at",  # when that was last answered, ms
                 "still_seen",  # 1: that is the last of the long pulls
+                "empty",  # how many answers in a row had nothing new at ``empty_from``
+                "empty_from",  # -1: the last one had something
+                "empty_since",  # since when, ms
                 "sights",  # number of long pulls, or of ends of the queue
                 "unsent",  # offset of the last message that could not be sent back; -1: none
                 "unsent_at",  # when that was, ms
@@ -292,12 +297,12 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.vain_at = line.vain = line.heard = line.denied_at = line.shown_at = line.showing_at = NEVER
     line.answered_at = NEVER
     line.removing = line.locked = line.tried_at = line.unlocked = line.given_back = line.refused_at = NEVER
-    line.taken_at = line.renewed_at = line.overdue_at = NEVER
+    line.taken_at = line.in_vain = line.renewed_at = line.overdue_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = line.persisted_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     line.last_held = line.split = line.illegal = line.unsent = UNKNOWN
     line.got_at = line.told_refused = NEVER
-    line.told_call = line.still = UNKNOWN
+    line.told_call = line.still = line.empty_from = UNKNOWN
     for place in range(MARKS):
         line.mark[place], line.mark_at[place], line.batch[place] = UNKNOWN, NEVER, UNKNOWN
     for level in range(LEVELS):

@@ -56,7 +56,7 @@ def take(t: Any, n: int, offset: int) -> None:
         elif line.queried and NEVER < line.answered_at < line.got_at:
             note_misstep(t, n, Misstep.ASKED_UNLOCKED, line.answered_at, offset, int64(UNKNOWN))
     tell_if_kept(t, n, now)
-    line.given_back = line.kept = NEVER
+    line.given_back = line.kept = line.in_vain = NEVER
     line.taken_at = now
     line.stood = line.stands = line.present = UNKNOWN
     line.owed, line.idle = 0, 0  # CC-13: no offset was set for messages that left the previous window after its end
@@ -167,6 +167,7 @@ def reset(t: Any, q: int, offset: int) -> None:
 def query(t: Any, n: int, status: Result, offset: int) -> None:
     """The broker's answer about the stored offset."""
     line = t.lines[n]
+    line.in_vain = NEVER
     if (int64(1) << status) & REFUSED == 0:
         line.queried = 1
     line.answer, line.answered_at = offset if status == Result.OK else int64(UNKNOWN), line.last
@@ -177,7 +178,10 @@ def query(t: Any, n: int, status: Result, offset: int) -> None:
 def lock(t: Any, n: int, status: Result) -> None:
     """The broker grants the lock of a queue, or refuses it."""
     line = t.lines[n]
+    if t.flags[line.slot] & ORDERLY == 0:
+        note_misstep(t, n, Misstep.OTHER_REASON, line.last, int64(UNKNOWN), int64(UNKNOWN))
     line.renewed_at, line.overdue_at = line.last, NEVER
+    tell_if_locked_for_nothing(t, n)
     if status == Result.OK:
         other = int64(t.latest[line.slot, 1]) if t.terms[LIFE_TOLD] else int64(UNKNOWN)
         while other >= 0:
@@ -190,6 +194,11 @@ def lock(t: Any, n: int, status: Result) -> None:
             other = one.beside
         if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
             line.got_at = line.last
+        else:
+            line.renews = line.last - line.locked <= RENEWED  # otherwise its interval is a longer one
+        # RB-33: a round for all locks that is under way may still lock a queue that has just been given up.
+        if line.has == 0 and line.in_vain == NEVER and line.last - line.left_at > SILENCE:
+            line.in_vain = line.last
         line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
     elif status == Result.ERROR:
         line.tried_at = line.last
@@ -200,6 +209,14 @@ def lock(t: Any, n: int, status: Result) -> None:
             line.told_refused = line.last
         if line.refused_at == NEVER:
             line.refused_at = line.last
+
+
+@part
+def tell_if_locked_for_nothing(t: Any, n: int) -> None:
+    """Check whether a process has locked a queue that it does not have, and has not begun to take it since."""
+    line = t.lines[n]
+    if line.in_vain != NEVER and line.last - line.in_vain > LATE:
+        note_misstep(t, n, Misstep.LOCKED_LEFT, line.in_vain, int64(UNKNOWN), int64(UNKNOWN))
 
 
 @part
