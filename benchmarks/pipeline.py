@@ -29,8 +29,8 @@ HOUR = 3_600_000
 HOURS = 20
 
 _PROGRAM = """
-import json, os, sys, time
-from pathlib import Path
+import json, sys, time
+from benchmarks._worked import peak, worked
 from rocketproof.spark import open_session
 from rocketproof.spark.pipeline import Table, ingest, mine_table
 from rocketproof.traces.samples import settings_of
@@ -43,17 +43,7 @@ else:
     (one,) = done.since.values()
     since = "a state" if one.time is not None else "the beginning" + (f": {one.why}" if one.why else "")
 seconds = time.perf_counter() - begun
-ticks = 0
-for path in Path("/proc").glob("[0-9]*/stat"):
-    try:
-        fields = path.read_text().rpartition(")")[2].split()
-    except OSError:
-        continue
-    if int(fields[3]) == os.getsid(0):  # this process, Java, and the workers of Python
-        ticks += sum(map(int, fields[11:15]))
-said = Path("/proc/self/status").read_text()  # getrusage also counts the process that has started this one
-peak = int(said.partition("VmHWM:")[2].split()[0]) << 10
-print(json.dumps({"seconds": seconds, "worked": ticks / os.sysconf("SC_CLK_TCK"), "peak": peak, "since": since}))
+print(json.dumps({"seconds": seconds, "worked": worked(), "peak": peak(), "since": since}))
 """
 
 

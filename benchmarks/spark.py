@@ -105,7 +105,7 @@ def _run(script: str, trace: Path) -> dict[str, Any]:
     peak = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
-            peak = max(peak, _resident(process.pid))
+            peak = max(peak, resident(process.pid))
             time.sleep(_SAMPLE)
         assert process.stdout is not None
         told = process.stdout.read()
@@ -115,7 +115,7 @@ def _run(script: str, trace: Path) -> dict[str, Any]:
     return answer | {"peak": peak}
 
 
-def _resident(root: int) -> int:
+def resident(root: int) -> int:
     """Bytes of memory of a process and all below it; what they share counts once for each."""
     children: dict[int, list[int]] = {}
     held: dict[int, int] = {}

@@ -41,6 +41,7 @@ def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
                 "runs": [[run.since, list(run.times), list(run.offsets)] for run in clock.runs],
                 "reference": None if clock.reference is None else _actor(clock.reference),
                 **{name: getattr(clock, name) for name in _BOUNDS},
+                "coarse": clock.coarse,
             }
             for clock in clocks.clocks.values()
         ],
@@ -65,8 +66,9 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
             runs=tuple(map(_run_of, one["runs"])),
             reference=None if one["reference"] is None else _actor_of(one["reference"]),
             **{name: None if one[name] is None else _whole(one[name]) for name in _BOUNDS},
+            coarse=_whole(one["coarse"]),
         )
-        for one in map(_with_closest, said["clocks"])
+        for one in map(_complete, said["clocks"])
     ]
     steps = [step_of_json(step) for step in said["steps"]]
     by_recorder = {clock.recorder: clock for clock in clocks}
@@ -93,10 +95,10 @@ def step_of_json(said: Any) -> Step:
     )
 
 
-def _with_closest(said: Mapping[str, Any]) -> dict[str, Any]:
-    """A clock as JSON, also if an earlier version has written it, which did not state ``closest``."""
+def _complete(said: Mapping[str, Any]) -> dict[str, Any]:
+    """A clock as JSON, also if an earlier version has written it, which did not state ``closest`` and ``coarse``."""
     known = [said[name] for name in ("slow", "fast") if said[name] is not None]
-    return {"closest": min(known, default=None), **said}
+    return {"closest": min(known, default=None), "coarse": 0, **said}
 
 
 def _actor(actor: Actor) -> list[str | int]:

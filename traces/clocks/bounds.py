@@ -91,7 +91,7 @@ def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
 
     Args:
         matched: the pairs, at least one.
-        slack: uncertainty of times, µs.
+        slack: uncertainty of times, µs, besides that of times in whole seconds.
     """
     recorders, ends = np.unique(np.r_[matched.earlier, matched.later], return_inverse=True)
     earlier, later = ends[: len(matched.earlier)], ends[len(matched.earlier) :]
@@ -104,6 +104,7 @@ def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
     direct = np.full((int(piece.max()) + 1, len(recorders), len(recorders)), FREE, np.int64)
     away = np.abs(matched.earlier_time - begin - piece * length - length // 2)
     weights = matched.later_time - matched.earlier_time + (away * DRIFT).astype(np.int64) + slack
+    weights += matched.coarse[matched.later]
     np.minimum.at(direct, (piece, earlier, later), weights)
     return Bounds(recorders=recorders, begin=begin, length=length, direct=direct, piece=piece)
 

@@ -63,6 +63,8 @@ class Clock:
         slow: how far it may be behind the reference after correction, ms, and ``fast`` ahead of it; None if there is no
             bound on that side.
         closest: the least that is left open to one side at some moment, ms; None if there is no bound.
+        coarse: by how much an event may be later than its time, ms, as the recorder writes whole seconds; included in
+            ``slow``.
     """
 
     recorder: Actor
@@ -74,6 +76,7 @@ class Clock:
     slow: int | None = None
     fast: int | None = None
     closest: int | None = None
+    coarse: int = 0
 
     @property
     def uncertainty(self) -> int | None:
@@ -273,6 +276,7 @@ def _clock(
         )
     own = bounds.piece[(matched.earlier == code) | (matched.later == code)]
     slow, fast, closest = left_open(stretches, hub, place, int(own.min()), int(own.max()))
+    coarse = int(matched.coarse[code])
     return Clock(
         recorder=recorder,
         pairs=pairs,
@@ -280,9 +284,10 @@ def _clock(
         low=_known(-int(min(one.bounds[:, place, hub].min() for one in stretches))),
         high=_known(int(min(one.bounds[:, hub, place].min() for one in stretches))),
         reference=matched.recorders[int(bounds.recorders[hub])],
-        slow=0 if place == hub else _in_millis(slow),
+        slow=_in_millis(coarse if place == hub else slow + coarse),
         fast=0 if place == hub else _in_millis(fast),
         closest=0 if place == hub else _in_millis(closest),
+        coarse=coarse // _MILLIS,
     )
 
 

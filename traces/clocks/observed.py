@@ -42,6 +42,12 @@ MOSTLY = 0.9
 MOST = 200_000
 """Maximum number of events held; if there are more, those of every second offset are dropped, repeatedly."""
 
+SECOND = 1_000_000
+"""Some recorders, such as logs, write their times in whole seconds, µs."""
+
+_SEVERAL, _MANY = 10, 100
+"""This many different times, or this many events, that are all of whole seconds are no coincidence."""
+
 ANEW = 1_000_000
 """Threads may stamp what they store a little out of order, µs; if a first offset comes this much after others, it is a
 new one.
@@ -91,6 +97,8 @@ class Matched:
         queue: a number for the queue.
         earlier: position of the recorder of the cause; ``later``: of the effect.
         earlier_time: by the clock of that recorder, µs, as is ``later_time``.
+        coarse: for each recorder, by how much an event may be later than its time, µs: a second if it writes whole
+            seconds, and others do not; otherwise 0.
     """
 
     recorders: tuple[Actor, ...]
@@ -101,6 +109,7 @@ class Matched:
     later: Any
     earlier_time: Any
     later_time: Any
+    coarse: Any
 
 
 class Observed:
@@ -262,6 +271,7 @@ class Observed:
             later=after["recorder"],
             earlier_time=before["time"],
             later_time=after["time"],
+            coarse=_coarse(sides, len(self._recorders)),
         )
 
     def _whose(self, sides: Any) -> Any:
@@ -312,6 +322,16 @@ class Observed:
         if mask:
             self._sides = [rows[_share(rows["offset"], mask)] for rows in self._sides]
         self._held = sum(map(len, self._sides))
+
+
+def _coarse(sides: Any, recorders: int) -> Any:
+    """By how much the events of each recorder may be later than their times, µs: see :class:`Matched`."""
+    finer = np.bincount(sides["recorder"], weights=sides["time"] % SECOND != 0, minlength=recorders) > 0
+    whole = sides[~finer[sides["recorder"]]]
+    times = np.unique(whole[["recorder", "time"]])
+    is_coarse = np.bincount(times["recorder"], minlength=recorders) >= _SEVERAL
+    is_coarse |= np.bincount(whole["recorder"], minlength=recorders) >= _MANY
+    return np.where(is_coarse & finer.any(), SECOND, 0)
 
 
 def _begun_anew(sides: Any) -> Any:

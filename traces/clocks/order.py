@@ -179,11 +179,11 @@ class Order:
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
-        assumed = self.skew
+        assumed = self.skew + clock.coarse
         if self.is_off(actor):
             assumed = UNBOUNDED
         elif len(known) == 1 and clock.pairs >= SOME and clock.closest is not None and clock.closest > self.skew:
-            assumed = max(self.skew, 1)
+            assumed = max(assumed, 1)
             while assumed < clock.closest:
                 assumed *= 2
             slow, fast = max(slow, assumed), max(fast, assumed)

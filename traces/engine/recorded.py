@@ -19,6 +19,7 @@ _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
 
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
+_FILES = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 _CLOCKS = 10_000
@@ -30,6 +31,7 @@ NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 KEPT_BY_BROKER = (
     "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
 )
+IN_FILES = "its clients keep offsets in files, as in broadcasting, and the header does not say so: state its mode"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
 
@@ -95,6 +97,8 @@ def coverage_of(
     }
     not_judged |= dict.fromkeys(sorted(of_others & seen.keys()), OTHER_RETRIES)
     not_judged |= {name: group.differs for name, group in header.groups.items() if group.differs and name in seen}
+    in_files = {group for (_, group, who), kinds in scanned.kinds_of.items() if kinds & _FILES and who.incarnation >= 0}
+    not_judged |= dict.fromkeys(sorted((in_files & seen.keys()) - header.broadcasting - not_judged.keys()), IN_FILES)
     told_of = told_holes(header, context.events, begin=context.begin, end=context.end)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(

@@ -8,6 +8,7 @@ the trace.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,35 +40,31 @@ def settle_rounds(outcome: Outcome, trace: Recorded, names: Names, settings: Set
     if not len(suspects):
         return outcome
     apart = APART + Order(context.clocks, settings.skew).widest
-    sent = _sent(trace, names, {int(actor) for actor in rows["actor"][suspects]}, int(rows["since"][suspects].min()))
-    explained = []
-    for at in suspects.tolist():
-        row = rows[at]
-        broker = names.slots[row["slot"]].broker
-        times = [
-            time
-            for slot, time in sent.get((int(row["actor"]), broker), ())
-            if slot != row["slot"] and row["since"] + apart < time < row["time"] - apart
-        ]
-        if _rounds(times, settings.persist // 2) < _ROUNDS:
-            explained.append(at)
-    return outcome.without(explained)
+    others: dict[int, list[Any]] = {at: [] for at in suspects.tolist()}
+    for slots, actors, times in _sent(trace, names, rows[suspects]):
+        for at, found in others.items():
+            row = rows[at]
+            broker = names.slots[row["slot"]].broker
+            beside = [slot for slot in np.unique(slots) if slot != row["slot"] and names.slots[slot].broker == broker]
+            chosen = (actors == row["actor"]) & np.isin(slots, beside)
+            found.append(times[chosen & (times > row["since"] + apart) & (times < row["time"] - apart)])
+    pause = settings.persist // 2
+    return outcome.without([at for at, found in others.items() if _rounds(found, pause) < _ROUNDS])
 
 
-def _rounds(times: list[int], pause: int) -> int:
+def _rounds(times: list[Any], pause: int) -> int:
     """How many rounds there are, with such pauses at least between them."""
-    return int(bool(times)) + int((np.diff(np.sort(times)) > pause).sum())
+    together = np.sort(np.concatenate(times)) if times else np.empty(0, np.int64)
+    return int(len(together) > 0) + int((np.diff(together) > pause).sum())
 
 
-def _sent(trace: Recorded, names: Names, actors: set[int], since: int) -> dict[tuple[int, str], list[tuple[int, int]]]:
-    """For clients and brokers, which queues' offsets were stored periodically, and when."""
-    found: dict[tuple[int, str], list[tuple[int, int]]] = {}
-    coder, wanted = Coder(names), np.array(sorted(actors))
-    clients = {names.actors[actor].name for actor in actors}
+def _sent(trace: Recorded, names: Names, suspects: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Queues, clients and times of the offsets that suspected clients stored periodically meanwhile."""
+    coder, actors = Coder(names), np.unique(suspects["actor"])
+    since, until = int(suspects["since"].min()), int(suspects["time"].max())
+    clients = {names.actors[actor].name for actor in actors.tolist()}
     for batch in trace.events_of(clients, (Kind.COMMIT,), since, COLUMNS):
         coded: Any = coder.code(batch)
-        chosen = (coded.kind == _COMMIT) & (coded.path == _PERIODIC) & np.isin(coded.actor, wanted) & (coded.slot >= 0)
-        for at in np.flatnonzero(chosen & (coded.time >= since)).tolist():
-            slot = int(coded.slot[at])
-            found.setdefault((int(coded.actor[at]), names.slots[slot].broker), []).append((slot, int(coded.time[at])))
-    return found
+        chosen = (coded.kind == _COMMIT) & (coded.path == _PERIODIC) & np.isin(coded.actor, actors)
+        chosen &= (coded.slot >= 0) & (coded.time >= since) & (coded.time <= until)
+        yield coded.slot[chosen], coded.actor[chosen], coded.time[chosen]

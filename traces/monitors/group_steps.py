@@ -24,7 +24,8 @@ from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, version_of
 from .notebook import Notebook
-from .shares import APART, Shares
+from .shares import Shares
+from .steps.state import APART
 from .subscriptions import asked_for, parse_subscription
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000

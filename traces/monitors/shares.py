@@ -11,9 +11,7 @@ from ..format.kinds import Kind
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import Event, Member, Pass, broker_of
-
-APART = 1_000
-"""Two threads of a process are recorded at most this much later than they acted, ms."""
+from .steps.state import APART
 
 PASSES = 3
 """How often a queue is given without being taken: a request may be lost, and the next pass may be another thread's."""

@@ -18,6 +18,11 @@ from ..format.schema import STATIC, master_of
 from .broker_spans import spans_of
 from .recording import Event, Recording, gap
 
+AROUND = 30_000
+"""For so long before and after its slave takes offsets, a broker's slave may answer pulls: clients poll routes this
+often, ms.
+"""
+
 SLACK = 5_000
 """Answers must come this long after the last event of a broker, or before its first one, to show that it was not
 recorded, ms: less may be the transmission of an answer, and clocks.
@@ -27,7 +32,8 @@ recorded, ms: less may be the transmission of an answer, and clocks.
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
     """Gaps for the times at which a broker was not recorded, but answered pulls.
 
-    While its master is away, a slave answers, and clients send it their offsets (OF-4): then nothing is missing.
+    While its master is away, a slave answers, and clients send it their offsets (OF-4): then nothing is missing, nor
+    shortly before and after it.
 
     Args:
         recordings: all of them, their time stamps by clocks that agree.
@@ -41,10 +47,21 @@ def brokers_away(recordings: Sequence[Recording]) -> list[Event]:
     found: list[Event] = []
     for broker, answered in sorted(_answers(recordings).items()):
         for since, until in _between(spans.get(broker, ()), begin, end):
-            of_slave = np.any((taken[broker] > since) & (taken[broker] < until))
-            if not of_slave and np.any((answered > since + SLACK * 1000) & (answered < until - SLACK * 1000)):
-                found.append(gap(since // 1000, until // 1000, "it answered, and was not recorded", {"broker": broker}))
+            for first, last in _without_slave(taken[broker], since, until):
+                if np.any((answered > first + SLACK * 1000) & (answered < last - SLACK * 1000)):
+                    found.append(
+                        gap(first // 1000, last // 1000, "it answered, and was not recorded", {"broker": broker})
+                    )
     return found
+
+
+def _without_slave(taken: np.ndarray, since: int, until: int) -> list[tuple[int, int]]:
+    """The parts of a time, µs, in which no slave may have answered, given when slaves took offsets."""
+    taken = taken[(taken > since) & (taken < until)]
+    if not len(taken):
+        return [(since, until)]
+    parts = (since, int(taken.min()) - AROUND * 1000), (int(taken.max()) + AROUND * 1000, until)
+    return [(first, last) for first, last in parts if first < last]
 
 
 def _taken_by_slaves(recordings: Sequence[Recording]) -> defaultdict[str, np.ndarray]:
