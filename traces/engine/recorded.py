@@ -19,7 +19,7 @@ _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
 
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
-_FILES = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST))
+_FILES, _LOCKS = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST)), evidence_mask((Kind.LOCK,))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
 _CLOCKS = 10_000
@@ -32,6 +32,7 @@ KEPT_BY_BROKER = (
     "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
 )
 IN_FILES = "its clients keep offsets in files, as in broadcasting, and the header does not say so: state its mode"
+WITH_LOCKS = "its clients lock queues, as for orderly listeners, and the header does not name it: state its listener"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
 
@@ -97,8 +98,7 @@ def coverage_of(
     }
     not_judged |= dict.fromkeys(sorted(of_others & seen.keys()), OTHER_RETRIES)
     not_judged |= {name: group.differs for name, group in header.groups.items() if group.differs and name in seen}
-    in_files = {group for (_, group, who), kinds in scanned.kinds_of.items() if kinds & _FILES and who.incarnation >= 0}
-    not_judged |= dict.fromkeys(sorted((in_files & seen.keys()) - header.broadcasting - not_judged.keys()), IN_FILES)
+    not_judged = _not_stated(scanned, header) | not_judged
     told_of = told_holes(header, context.events, begin=context.begin, end=context.end)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(
@@ -116,6 +116,19 @@ def coverage_of(
         processes=processes,
         told=told,
     )
+
+
+def _not_stated(scanned: Scan, header: Header) -> dict[str, str]:
+    """Groups whose clients do what only broadcasting or orderly ones do, without a header that says so, each with the
+    reason why it is not judged.
+    """
+    of_clients: dict[str, int] = {}
+    for (_, group, who), kinds in sorted(scanned.kinds_of.items()):
+        if group and who.incarnation >= 0:
+            of_clients[group] = of_clients.get(group, 0) | kinds
+    in_files = {group for group, kinds in of_clients.items() if kinds & _FILES} - header.broadcasting
+    with_locks = {group for group, kinds in of_clients.items() if kinds & _LOCKS} - header.groups.keys()
+    return dict.fromkeys(sorted(with_locks), WITH_LOCKS) | dict.fromkeys(sorted(in_files), IN_FILES)
 
 
 def _is_of_others(slot: Slot) -> bool:
