@@ -31,7 +31,7 @@ from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named
-from .sharing import continuing, sharing
+from .sharing import MANY, continuing, sharing
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
 
@@ -60,6 +60,7 @@ class Joined:
         recordings: what was joined.
         left_out: what was not kept, or could not be recognised, in words, and how often.
         unrecorded: members of recorded groups that no file covers, by group.
+        popping: groups for which brokers store offsets that no client sends, as they do for pop.
         clocks: clocks of the recorders; times are corrected by them.
     """
 
@@ -69,6 +70,7 @@ class Joined:
     recordings: Sequence[Recording]
     left_out: Counter[str]
     unrecorded: Mapping[str, Sequence[str]]
+    popping: Collection[str]
     clocks: Clocks
 
 
@@ -125,6 +127,7 @@ def join(
         recordings=recordings,
         left_out=left_out,
         unrecorded=missing,
+        popping={group for group, count in answer.unsent.items() if count >= MANY},
         clocks=clocks,
     )
 
