@@ -165,7 +165,7 @@ def revoke(f: Follower, event: Event) -> None:
         side.drop(event.time)
         return
     if not f.owns(c):
-        if f.get("dropped", c, texts.Q) or f.get("zombie", c, texts.Q):
+        if f.get("dropped", c, texts.Q) or f.get("zombie", c, texts.Q) or _is_stopping(f, event, c):
             side.drop(event.time)
             return
         raise Impossible("the queue is not in the table of the client")

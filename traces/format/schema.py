@@ -163,10 +163,10 @@ BY_APPLICATION = "its application pulls, and may set offsets as it likes (consum
 
 BY_BROKERS = "BROKER"
 """The strategy of a group whose queues are divided by brokers: ``DefaultMQPushConsumer#isClientRebalance`` is false
-(5.x).
+(5.x), or some of its members take messages by pop.
 """
 
-DIVIDED_BY_BROKERS = "brokers divide its queues (clientRebalance=false), and may let it take messages by pop"
+DIVIDED_BY_BROKERS = "brokers divide its queues (clientRebalance=false), or some of its members take messages by pop"
 
 
 @dataclass(frozen=True, kw_only=True)

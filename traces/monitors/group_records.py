@@ -22,6 +22,7 @@ class QueueHeld:
     has: bool | None = None  # whether it has it; None if neither was recorded
     lost_at: int | None = None  # when a pass took it away while it had it; None if none did
     left_at: int = EVER  # when it was given up, ms
+    kept: Event | None = None  # the stop at which the process had it; another thread may just be giving it up
 
 
 @dataclass(frozen=True, slots=True)

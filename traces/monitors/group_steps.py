@@ -93,6 +93,7 @@ class _Steps:
                 self._missteps.note(GroupMisstep.STARTED_TWICE, member, event, since=member.started)
             if member.first is not None and not member.known and event["time"] - member.first > APART:
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, event, since=member.first)
+            self._kept_at_stop(member)
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
@@ -111,10 +112,9 @@ class _Steps:
             acted = member.first is not None and time - member.first > 2 * WITHIN
             if member.unregistered is None and member.passes and (member.started is not None or acted):
                 self._missteps.note(GroupMisstep.NOT_UNREGISTERED, member, event, since=member.started or time)
-            for (topic, queue), had in member.queues.items():
-                if had.has:
-                    self._missteps.note(GroupMisstep.HAD_AT_STOP, member, event, topic=topic, queue=queue)
-                had.has = None
+            is_logged = member.actor in self._logged  # RebalanceImpl#destroy logs nothing
+            for had in member.queues.values():
+                had.kept, had.has = event if had.has and not is_logged else None, None
             if member.leaving is not None and time - member.leaving > WITHIN:
                 self._missteps.note(GroupMisstep.NOT_STOPPED, member, event, since=member.leaving)
             self._without_heartbeat(member, time)
@@ -308,6 +308,8 @@ class _Steps:
                 member.leaving = time
         if path == Path.UNSUBSCRIBE:
             member.dropped[topic] = time
+        if had.kept is not None and time - had.kept["time"] <= APART:
+            had.kept = None
         had.has, had.lost_at, had.left_at = False, None, time
         member.awaited.pop((topic, queue), None)
 
@@ -325,6 +327,7 @@ class _Steps:
         """All events have been processed."""
         for member in self._members.values():
             end = self._context.end
+            self._kept_at_stop(member)
             if member.leaving is not None and member.stopped is None and end - member.leaving > WITHIN:
                 doubt = Doubt.NONE if member.last - member.leaving > WITHIN else Doubt.EVIDENCE
                 self._missteps.note(GroupMisstep.NOT_STOPPED, member, {"time": end}, since=member.leaving, doubt=doubt)
@@ -335,6 +338,13 @@ class _Steps:
         for awaited in self._awaited:
             self._brokers.judge_answer(*awaited)
         self._missteps.judge(len(self._members))
+
+    def _kept_at_stop(self, member: Member) -> None:
+        """Queues that a process has not given up when it stopped, in none of its threads."""
+        for (topic, queue), had in member.queues.items():
+            if had.kept is not None:
+                self._missteps.note(GroupMisstep.HAD_AT_STOP, member, had.kept, topic=topic, queue=queue)
+                had.kept = None
 
     def _is_recorded(self, member: Member) -> bool:
         """Whether a start of the process in the group would be in the recording."""

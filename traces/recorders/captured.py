@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,6 +64,7 @@ class CapturedTrace(ParquetTrace):
             first = f" {found.kept[0]}." if found.kept else ""
             raise TraceError(f"{named([*map(str, paths)])}: no events can be read.{first}")
         joined = join(recordings, deaths=deaths, problems=found.kept, broadcasting=stated.header.broadcasting)
+        stated = _divided_by_brokers(stated, joined.popping)
         self.unrecorded = joined.unrecorded
         self.told = ByOthers.of_agents(files, joined.unrecorded)
         self._recordings, self._owner, self._row = joined.recordings, joined.recording, joined.row
@@ -154,6 +155,11 @@ def _with_broker_strategy(stated: Stated, recording: Recording) -> Stated:
     takes = all(len(recording.rows((kind,))) for kind in (Kind.CLIENT_START, Kind.ASSIGN))
     if divides or not takes:
         return stated
+    return _divided_by_brokers(stated, groups)
+
+
+def _divided_by_brokers(stated: Stated, groups: Collection[str]) -> Stated:
+    """What a file states, with groups whose queues, or some members' share of the messages, brokers divide."""
     known = {
         name: replace(group, strategy=BY_BROKERS) for name, group in stated.header.groups.items() if name in groups
     }

@@ -64,11 +64,13 @@ class Confirmed:
         dropped: positions of those that are removed.
         told: fields that others get from them, by position.
         counts: how many are removed, or stay without an answer, in words.
+        unsent: for each group, how many offsets brokers stored that no client is known to have sent.
     """
 
     dropped: Sequence[int]
     told: Mapping[int, Event]
     counts: Counter[str]
+    unsent: Counter[str]
 
 
 def confirmed(
@@ -125,10 +127,13 @@ def confirmed(
                 applied[key].append(half)
     # Only among those that are left: a broker may store the same for a group by itself, just before or after a client
     # sends it.
+    unsent: Counter[str] = Counter()
     for key, halves in nobodys.items():
         for half in halves:
             other = _sent_for(sent.get(key, []), half.stamp)
-            if other is not None:
+            if other is None:
+                unsent[half.event.get("group", "")] += 1
+            else:
                 told[half.at] = other.says(processes)
                 dropped.append(other.at)
     for one in (one for waiting in sent.values() for one in waiting):
@@ -137,7 +142,7 @@ def confirmed(
             counts[NEVER_APPLIED] += 1
         elif recorded.any:
             counts[BROKER_NOT_RECORDED] += 1
-    return Confirmed(dropped=dropped, told=told, counts=counts)
+    return Confirmed(dropped=dropped, told=told, counts=counts, unsent=unsent)
 
 
 def _latest(halves: list[_Half], client: str, since: int = 0) -> _Half | None:

@@ -7,7 +7,7 @@ sent and its broker stored, one event is left. What is known to be missing becom
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -31,10 +31,11 @@ from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named
-from .sharing import sharing
+from .sharing import MANY, continuing, sharing
 
 KILLED_UNSEEN = "deaths of processes that had recorded nothing"
 
+CAME_BACK = "it went on or came back, and was not recorded"
 SHARED_UNSEEN = "another process has its client id, and was not recorded"
 
 _LOSES = (
@@ -59,6 +60,7 @@ class Joined:
         recordings: what was joined.
         left_out: what was not kept, or could not be recognised, in words, and how often.
         unrecorded: members of recorded groups that no file covers, by group.
+        popping: groups for which brokers store offsets that no client sends, as they do for pop.
         clocks: clocks of the recorders; times are corrected by them.
     """
 
@@ -68,6 +70,7 @@ class Joined:
     recordings: Sequence[Recording]
     left_out: Counter[str]
     unrecorded: Mapping[str, Sequence[str]]
+    popping: Collection[str]
     clocks: Clocks
 
 
@@ -97,7 +100,7 @@ def join(
     names = _names(recordings)
     tables = [_numbered(one, processes, name) for one, name in zip(recordings, names, strict=True)]
     stamps = np.concatenate([recording.stamps for recording in recordings])
-    lost = _lost(recordings, killed, problems, missing)
+    lost = _lost(recordings, killed, problems, missing, processes.latest)
     added = [*killed, *lost, *beginnings(recordings, processes), *missing_events(recordings, processes)]
     added = sorted([*added, *brokers_away(recordings)], key=lambda event: int(event["time"]))
     if added:
@@ -124,6 +127,7 @@ def join(
         recordings=recordings,
         left_out=left_out,
         unrecorded=missing,
+        popping={group for group, count in answer.unsent.items() if count >= MANY},
         clocks=clocks,
     )
 
@@ -196,8 +200,11 @@ def _lost(
     killed: Sequence[Event],
     problems: Sequence[Problem],
     missing: Mapping[str, Sequence[str]],
+    number: Callable[[str, int], int],
 ) -> list[Event]:
-    """Gaps for what was recorded and cannot be read, and for members that were not recorded; all end with the trace."""
+    """Gaps for what was recorded and cannot be read, and for members that were not recorded. ``number``: that of the
+    process of a client id that began last before a time, µs.
+    """
     end = max([event["time"] for event in killed] + [int(one.stamps.max()) // 1000 for one in recordings])
     begin = min(int(one.stamps.min()) // 1000 for one in recordings)
     found = [
@@ -208,6 +215,10 @@ def _lost(
     found += [
         gap(begin, end, SHARED_UNSEEN, {"group": group, "client": client, "incarnation": 0})
         for client, group in sharing(recordings)
+    ]
+    found += [
+        gap(since, until, CAME_BACK, {"group": group, "client": client, "incarnation": number(client, since * 1000)})
+        for (client, group), since, until in continuing(recordings)
     ]
     damaged = Counter(problem.file for problem in problems if problem.kind in _LOSES)
     began = {recording.file: int(recording.stamps.min()) // 1000 for recording in recordings}

@@ -1,7 +1,9 @@
-"""Shared client ids: an unrecorded process that has the client id of a recorded one (A1, EN-7).
+"""Shared client ids: an unrecorded process that has the client id of a recorded one, beside it, before or after it
+(A1, EN-7).
 
-Lists of members do not show this: a client that reconnects is also listed twice for a while. But brokers receive
-offsets that no recorded process has sent.
+Beside it, lists of members do not show this: a client that reconnects is also listed twice for a while. But brokers
+receive offsets that no recorded process has sent. While no process of the id was recorded, one offset is enough, and so
+is a list that names the client again after one that did not.
 """
 
 from __future__ import annotations
@@ -13,12 +15,16 @@ import pyarrow as pa
 
 from ..format.kinds import Kind
 from .confirming import NOT_ASKED
+from .processes import lists_of_members
 from .recording import Recording
 
 _Who = tuple[str, str]
 
 MANY = 20
 """This many offsets that nobody has sent are not explained by a killed recorder, which loses only a few."""
+
+UNDER_WAY = 5_000_000
+"""What was sent before a recording ended has arrived, and shows in lists, within this time, µs."""
 
 _PLACE = ("topic", "broker", "queue", "offset")
 
@@ -31,21 +37,68 @@ def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
         recordings: all of them, their time stamps by clocks that agree.
     """
     sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
-    spans: dict[_Who, tuple[int, int]] = {}
+    spans = _spans(recordings)
     for one in (one for one in recordings if not one.of_broker):
         for who, place, _ in _commits(one):
             sent[who][place] += 1
-        for who in one.clients:
-            first, last = spans.get(who, (int(one.stamps[0]), int(one.stamps[-1])))
-            spans[who] = min(first, int(one.stamps[0])), max(last, int(one.stamps[-1]))
     taken: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
     for one in (one for one in recordings if one.of_broker):
         for who, place, stamp in _commits(one):
-            if who in sent and spans[who][0] < stamp < spans[who][1]:
+            if who in sent and any(first < stamp < last for first, last in spans[who]):
                 taken[who][place] += 1
     for who, of_broker in sorted(taken.items()):
         if (of_broker - sent[who]).total() >= MANY:
             yield who
+
+
+def continuing(recordings: Sequence[Recording]) -> Iterator[tuple[_Who, int, int]]:
+    """Clients, each with its group, that went on or came back unrecorded after a recording of them, and from when to
+    when that was: from the end of this recording to the beginning of their next one, or to the end of all, ms.
+
+    Args:
+        recordings: all of them, their time stamps by clocks that agree.
+    """
+    sent = {who for one in recordings if not one.of_broker for who, *_ in _commits(one)}
+    acts: defaultdict[_Who, list[int]] = defaultdict(list)
+    lists: defaultdict[str, list[list[tuple[int, frozenset[str]]]]] = defaultdict(list)
+    for one in recordings:
+        of_group: defaultdict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
+        for time, group, members in lists_of_members([one]):
+            of_group[group].append((time * 1000, members))
+        for group, listed in of_group.items():
+            lists[group].append(listed)
+        for who, _, stamp in _commits(one) if one.of_broker else ():
+            if who in sent:
+                acts[who].append(stamp)
+    end = max(int(one.stamps.max()) for one in recordings)
+    for who, own in sorted(_spans(recordings).items()):
+        begins = [*(first for first, _ in own[1:]), end]
+        for (_, last), begin in zip(own, begins, strict=True):
+            again = (stamp for listed in lists[who[1]] for stamp in _named_again(listed, who[0], last))
+            if any(last + UNDER_WAY < stamp <= begin for stamp in (*acts[who], *again)):
+                yield who, last // 1000, begin // 1000
+
+
+def _named_again(lists: Sequence[tuple[int, frozenset[str]]], client: str, since: int) -> Iterator[int]:
+    """When one recorder's lists name a client again after one that left it out, both later than a time, µs."""
+    left_out = False
+    for stamp, members in lists:
+        if stamp > since and left_out and client in members:
+            yield stamp
+        left_out = left_out or (stamp > since and client not in members)
+
+
+def _spans(recordings: Sequence[Recording]) -> dict[_Who, list[tuple[int, int]]]:
+    """From when to when processes of a client id were recorded in a group, in order, those at one time as one, µs."""
+    spans: defaultdict[_Who, list[tuple[int, int]]] = defaultdict(list)
+    recorded = [(int(one.stamps[0]), int(one.stamps[-1]), one.clients) for one in recordings if not one.of_broker]
+    for first, last, clients in sorted(recorded, key=lambda one: one[:2]):
+        for own in (spans[who] for who in clients):
+            if own and first <= own[-1][1]:
+                own[-1] = own[-1][0], max(own[-1][1], last)
+            else:
+                own.append((first, last))
+    return spans
 
 
 def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], int]]:

@@ -108,6 +108,21 @@ def on_a_day(events: list[Event], version: int = 7) -> list[Event]:
     ]
 
 
+@pytest.mark.parametrize(("late", "found"), [(1_000, []), (1_001, [GroupMisstep.HAD_AT_STOP])])
+def test_a_pass_may_give_up_a_queue_as_the_process_stops(late: int, found: list[GroupMisstep]) -> None:
+    given_up = next(n for n, each in enumerate(RIGHT) if each["kind"] == Kind.REVOKE)
+    removed = [pass_(60_021, "b:1"), stop(60_021), taken(60_021 + late, Kind.REVOKE, 0, path="removal")]
+    later = [each for each in RIGHT[given_up + 1 :] if each["kind"] != Kind.CLIENT_STOP]
+    events = sorted([*RIGHT[:given_up], *later, *removed], key=lambda each: each["time"])
+    assert told(events) == found
+
+
+def test_a_log_says_nothing_of_queues_that_a_shutdown_gives_up() -> None:
+    kept = without(Kind.REVOKE)
+    of_log = [{**each, "queues": None} if each["kind"] == Kind.REBALANCE else each for each in kept]
+    assert (told(kept), told(of_log)) == ([GroupMisstep.HAD_AT_STOP], [])
+
+
 def test_a_local_proxy_stops_its_broker_twice_and_starts_it_for_a_while() -> None:
     again = [*RIGHT, of_broker(100_020, Kind.BROKER_STOP)]
     assert told(again) == []

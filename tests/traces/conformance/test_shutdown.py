@@ -74,6 +74,15 @@ def test_a_queue_that_it_has_is_not_added_again(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("later", "why"), [(0, []), (5, ["the queue is not in the table of the client"])])
+def test_a_pass_that_gives_up_a_queue_as_its_client_stops_may_do_so_after_it(
+    later: int, why: list[str], tmp_path: Path
+) -> None:
+    others = ["route c1"] * later  # a second each
+    lines = (ASSIGNED, UNREGISTERED, STOPPED, *others, "revoke c0 path=removal epoch=1")
+    assert whys(of_lines(tmp_path, *lines)) == why
+
+
 def test_the_windows_of_others_are_followed_on(tmp_path: Path) -> None:
     other = ("assign c1 offset=0 epoch=1", "pull c1 offset=1 epoch=1")
     answer = of_lines(tmp_path, UNREGISTERED, ASSIGNED, STOPPED, *other)

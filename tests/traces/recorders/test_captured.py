@@ -21,7 +21,7 @@ from rocketproof.traces.io.writing import convert
 from rocketproof.traces.recorders.captured import CapturedTrace
 from rocketproof.traces.samples import FOLDER
 
-from ...agents import Line, at, client, split_into_recordings, write
+from ...agents import QUEUE, Line, at, client, split_into_recordings, write
 
 SETTINGS = Settings()
 
@@ -76,6 +76,13 @@ def test_a_group_whose_queues_brokers_divide_is_not_judged(tmp_path: Path) -> No
     write(tmp_path, "client-2-orders.jsonl", [start], groups={"orders": {"strategy": "BROKER"}})
     assert open_trace([tmp_path]).header.groups["orders"].strategy == BY_BROKERS
     assert not open_trace([tmp_path]).problems.kept
+
+
+def test_nor_is_one_for_which_brokers_store_offsets_as_they_do_for_pop(tmp_path: Path) -> None:
+    begin = [at(5, "client_start", client="c", group="orders"), at(10, "assign", **client("c"), offset=0)]
+    write(tmp_path, "client-1-orders.jsonl", begin, groups={"orders": {"strategy": "AVG"}})
+    write(tmp_path, "broker-2-broker-a.jsonl", [at(100 + n, "commit", **QUEUE, offset=n) for n in range(20)])
+    assert open_trace([tmp_path]).header.groups["orders"].differs == DIVIDED_BY_BROKERS
 
 
 def test_processes_of_two_hosts_may_have_one_number(tmp_path: Path) -> None:

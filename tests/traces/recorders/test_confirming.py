@@ -8,6 +8,7 @@ from typing import Any
 from rocketproof.traces.recorders.confirming import BROKER_NOT_RECORDED, NEVER_APPLIED, TOLD_AGAIN
 from rocketproof.traces.recorders.joining import join
 from rocketproof.traces.recorders.recording import Recording
+from rocketproof.traces.recorders.sharing import MANY
 
 from ...agents import QUEUE, Line, at, client
 
@@ -185,3 +186,14 @@ def test_where_it_did_not_the_first_client_that_was_told_counts() -> None:
     )
     assert [(stamp, offset) for stamp, offset, *_ in commits] == [(300, 3), (950, 4), (20_000_000, 3)]
     assert counts == {TOLD_AGAIN: 2}
+
+
+def test_offsets_that_nobody_sends_show_that_members_take_messages_by_pop() -> None:
+    def popping(count: int) -> set[str]:
+        of_broker = [at(1_000 * n, "commit", **QUEUE, offset=n) for n in range(count)]
+        own = [at(500, "heartbeat", client="c", group="orders"), commit(1_200, 1, path="periodic")]
+        files = {CLIENT: own, BROKER: of_broker}
+        return set(join([Recording.of_events(file, events) for file, events in files.items()]).popping)
+
+    assert popping(MANY + 1) == {"orders"}  # one of them the client has sent
+    assert popping(MANY) == set()
