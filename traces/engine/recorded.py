@@ -31,7 +31,7 @@ NO_CLIENT = "only brokers tell of it: no client of it was recorded"
 KEPT_BY_BROKER = (
     "it has no consumers: brokers of 5.x note below this name how far members of a broadcasting group have read"
 )
-IN_FILES = "its clients keep offsets in files, as in broadcasting, and the header does not say so: state its mode"
+IN_FILES = "its clients keep offsets in files, as in broadcasting, and the header does not name it: state its mode"
 WITH_LOCKS = "its clients lock queues, as for orderly listeners, and the header does not name it: state its listener"
 BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers tell of it"
 
@@ -119,16 +119,15 @@ def coverage_of(
 
 
 def _not_stated(scanned: Scan, header: Header) -> dict[str, str]:
-    """Groups whose clients do what only broadcasting or orderly ones do, without a header that says so, each with the
-    reason why it is not judged.
+    """Groups that the header does not name, and whose clients do what only broadcasting or orderly ones do, each with
+    the reason why it is not judged.
     """
     of_clients: dict[str, int] = {}
     for (_, group, who), kinds in sorted(scanned.kinds_of.items()):
-        if group and who.incarnation >= 0:
+        if group and group not in header.groups and who.incarnation >= 0:
             of_clients[group] = of_clients.get(group, 0) | kinds
-    in_files = {group for group, kinds in of_clients.items() if kinds & _FILES} - header.broadcasting
-    with_locks = {group for group, kinds in of_clients.items() if kinds & _LOCKS} - header.groups.keys()
-    return dict.fromkeys(sorted(with_locks), WITH_LOCKS) | dict.fromkeys(sorted(in_files), IN_FILES)
+    with_locks = {group: WITH_LOCKS for group, kinds in of_clients.items() if kinds & _LOCKS}
+    return with_locks | {group: IN_FILES for group, kinds in of_clients.items() if kinds & _FILES}
 
 
 def _is_of_others(slot: Slot) -> bool:

@@ -53,13 +53,17 @@ def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
 
 def continuing(recordings: Sequence[Recording]) -> Iterator[tuple[_Who, int, int]]:
     """Clients, each with its group, that went on or came back unrecorded after a recording of them, and from when to
-    when that was: from the end of this recording to the beginning of their next one, or to the end of all, ms.
+    when that was: from the end of this recording to the beginning of their next one, or to the end of all, ms; if only
+    offsets that the client never sent, shortly after the end, show it, to the last of these.
 
     Args:
         recordings: all of them, their time stamps by clocks that agree.
     """
-    sent = {who for one in recordings if not one.of_broker for who, *_ in _commits(one)}
-    acts: defaultdict[_Who, list[int]] = defaultdict(list)
+    sent: defaultdict[_Who, set[tuple[object, ...]]] = defaultdict(set)
+    for one in (one for one in recordings if not one.of_broker):
+        for who, place, _ in _commits(one):
+            sent[who].add(place)
+    acts: defaultdict[_Who, list[tuple[int, bool]]] = defaultdict(list)
     lists: defaultdict[str, list[list[tuple[int, frozenset[str]]]]] = defaultdict(list)
     for one in recordings:
         of_group: defaultdict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
@@ -67,16 +71,20 @@ def continuing(recordings: Sequence[Recording]) -> Iterator[tuple[_Who, int, int
             of_group[group].append((time * 1000, members))
         for group, listed in of_group.items():
             lists[group].append(listed)
-        for who, _, stamp in _commits(one) if one.of_broker else ():
+        for who, place, stamp in _commits(one) if one.of_broker else ():
             if who in sent:
-                acts[who].append(stamp)
+                acts[who].append((stamp, place in sent[who]))
     end = max(int(one.stamps.max()) for one in recordings)
     for who, own in sorted(_spans(recordings).items()):
         begins = [*(first for first, _ in own[1:]), end]
         for (_, last), begin in zip(own, begins, strict=True):
             again = (stamp for listed in lists[who[1]] for stamp in _named_again(listed, who[0], last))
-            if any(last + UNDER_WAY < stamp <= begin for stamp in (*acts[who], *again)):
+            if any(last + UNDER_WAY < stamp <= begin for stamp in (*(stamp for stamp, _ in acts[who]), *again)):
                 yield who, last // 1000, begin // 1000
+                continue
+            unsent = [stamp for stamp, was_sent in acts[who] if last < stamp <= begin and not was_sent]
+            if unsent:
+                yield who, last // 1000, -(-max(unsent) // 1000)
 
 
 def _named_again(lists: Sequence[tuple[int, frozenset[str]]], client: str, since: int) -> Iterator[int]:

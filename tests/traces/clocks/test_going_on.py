@@ -17,7 +17,8 @@ def matched(seconds: int) -> Any:
     """A pair each second, of a client and a broker."""
     times = np.arange(seconds + 1, dtype=np.int64) * 1_000_000
     one, other = np.zeros(len(times), np.int32), np.ones(len(times), np.int32)
-    return SimpleNamespace(earlier=one, later=other, earlier_time=times, later_time=times + 1_000)
+    coarse = np.zeros(2, np.int64)
+    return SimpleNamespace(earlier=one, later=other, earlier_time=times, later_time=times + 1_000, coarse=coarse)
 
 
 @pytest.mark.parametrize(
