@@ -43,6 +43,23 @@ def test_a_clock_that_is_off_is_found_to_the_millisecond(shift: int) -> None:
     assert ahead(clocks(run(20, one=lambda _: shift))) == {"one": (shift, shift)}
 
 
+def test_times_in_whole_seconds_are_uncertain_by_a_second() -> None:
+    found = clocks(run(20, one=lambda at: -(at % 1000)))
+    assert (ahead(found), found.steps) == ({}, ())
+    assert {who: clock.coarse for who, clock in found.clocks.items()} == {BROKER: 0, ONE: 1000, TWO: 0}
+    order = Order(found, 50)
+    assert (order.apart(ONE, BROKER), order.apart(BROKER, ONE), order.apart(TWO, BROKER)) == (1027, 221, 50)
+
+
+def test_a_few_whole_seconds_or_those_of_all_say_nothing_about_a_clock() -> None:
+    in_all = [{**event, "time": event["time"] // 1000 * 1000} for event in run(20)]
+    assert {clock.coarse for clock in clocks(in_all).clocks.values()} == {0}
+    few = run(9, one=lambda at: -(at % 1000))
+    assert {clock.coarse for clock in clocks(few).clocks.values()} == {0}
+    assert clocks(run(10, one=lambda at: -(at % 1000))).clocks[ONE].coarse == 1000
+    assert clocks([*few, *few]).clocks[ONE].coarse == 1000  # more than a hundred events
+
+
 @pytest.mark.parametrize("whose", [{"group": "other", "client": "three"}, {"group": "g", "client": "three"}])
 def test_a_client_of_which_only_commits_are_recorded_hides_no_clock(whose: dict[str, str]) -> None:
     of_others = [{**event, **whose} for event in run(40, broker=lambda _: -5000) if event["kind"] == "commit"]

@@ -10,11 +10,20 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.conformance.conform import conform
-from rocketproof.traces.engine.recorded import BY_POP, KEPT_BY_BROKER, NO_CLIENT, OTHER_RETRIES, STATIC_TOPIC
+from rocketproof.traces.engine.recorded import (
+    BY_POP,
+    IN_FILES,
+    KEPT_BY_BROKER,
+    NO_CLIENT,
+    OTHER_RETRIES,
+    STATIC_TOPIC,
+    WITH_LOCKS,
+)
 from rocketproof.traces.explain.report.sections import not_judged
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import BOTH_LISTENERS, BOTH_MODES
 from rocketproof.traces.io import open_trace
+from rocketproof.traces.samples import FOLDER
 
 from .test_verdicts_from_coverage import DATA, check, lines_of, written
 
@@ -60,6 +69,17 @@ def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None
     found = check(written(tmp_path / "popped.jsonl", [*lines, *map(json.dumps, popped)]))
     assert found.coverage.not_judged == {"popping": BY_POP, "popping_orders": BY_POP}
     assert found.verdict("allocation-as-the-strategy-says").verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"), [("broadcast-5.3.3", IN_FILES), ("orderly-hand-over-5.3.3", WITH_LOCKS), ("steady-5.3.3", "")]
+)
+def test_a_group_is_not_judged_if_only_its_events_say_what_kind_it_is(sample: str, why: str, tmp_path: Path) -> None:
+    header, *events = lines_of(f"{sample}.jsonl.zst", FOLDER)
+    said = {name: value for name, value in json.loads(header).items() if name != "groups"}
+    found = check(written(tmp_path / "unnamed.jsonl", [json.dumps(said), *events]))
+    assert found.coverage.not_judged.get("lab", "") == why
+    assert [verdict.claim.id for verdict in found.verdicts if verdict.verdict is Verdict.VIOLATED] == []
 
 
 def test_what_brokers_keep_for_a_broadcasting_group_is_no_group_whose_clients_are_missing(tmp_path: Path) -> None:

@@ -72,6 +72,15 @@ def test_a_slave_that_takes_offsets_answers_for_a_master_that_is_away() -> None:
     assert away(**files, broker_4_broker_a=[slave[0], slave[2]]) == [("broker-a", 15, 62)]
 
 
+def test_a_slave_answers_for_its_master_only_about_as_long_as_it_takes_offsets() -> None:
+    client_of_hours = [CLIENT[0], *(pulled(n) for n in range(10, 400, 10))]
+    first = [broker(0, "broker_start"), stored(1, 0), broker(15, "broker_stop")]
+    taken = [{**at(n * SECOND, "commit", **client("c"), offset=1), "broker": "broker-a"} for n in (200, 210)]
+    slave = [broker(2, "broker_start"), *taken, broker(399, "broker_stop")]
+    files = {"client_1_orders": client_of_hours, "broker_2_broker_a": first, "broker_4_broker_a": slave}
+    assert away(**files) == [("broker-a", 15, 170), ("broker-a", 240, 399)]
+
+
 def test_a_broker_that_answers_nobody_is_down() -> None:
     first = [broker(0, "broker_start"), broker(25, "broker_stop")]
     last = [broker(55, "broker_start"), broker(95, "broker_stop")]

@@ -78,12 +78,20 @@ def test_a_client_that_comes_back_unrecorded_is_missing_until_its_next_recording
 
 def test_what_arrives_late_or_was_not_noticed_to_be_gone_has_not_come_back() -> None:
     first = [*commits(0, 3), at(20 * SECOND, "client_stop", client="c", group="orders")]
-    under_way = {**commits(7, 1)[0], "time": first[0]["time"] + 14_000}
+    under_way = {**commits(2, 1)[0], "time": first[0]["time"] + 14_000}
     assert unrecorded([under_way], first) == []
     assert unrecorded(lists((30, "c d"), (90, "c d"), (160, "d")), first) == []
     assert unrecorded(lists((10, "d"), (30, "c d"), (160, "d")), first) == []  # left out only before it ended
     silent = [at(0, "heartbeat", client="c", group="orders"), at(20 * SECOND, "deliver", client="c", group="orders")]
     assert unrecorded([{**commits(7, 1)[0], "time": first[0]["time"] + 100_000}], silent) == []  # commits not recorded
+
+
+def test_an_offset_that_it_never_sent_shows_that_its_recording_lacks_the_end() -> None:
+    first = commits(0, 3)  # the last one at 12 s
+    never_sent = {**commits(7, 1)[0], "time": first[0]["time"] + 3_500}
+    assert unrecorded([never_sent], first) == [(12, 13)]
+    sent = {**commits(2, 1)[0], "time": first[0]["time"] + 3_500}
+    assert unrecorded([sent], first) == []
 
 
 def test_its_absence_is_a_gap_of_its_last_process() -> None:
