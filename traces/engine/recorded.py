@@ -107,7 +107,8 @@ def coverage_of(
         end=context.end,
         holes=[
             *(*holes, *scanned.holes, *told_of),
-            *(*_unrecorded_members(scanned), *_unrecorded_kinds(lacking), *_alike(scanned, header)),
+            *(*_unrecorded_members(scanned), *_silent_members(scanned)),
+            *(*_unrecorded_kinds(lacking), *_alike(scanned, header)),
             *_numbered_apart(scanned, evidence),
         ],
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
@@ -170,6 +171,29 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
             why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
             found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
     return list(found.values())
+
+
+def _silent_members(scanned: Scan) -> list[Hole]:
+    """A hole for each process that is a member of a group with recorded clients, and of which nothing was recorded.
+
+    Brokers know the members; what passes see counts where no list of a broker was recorded.
+    """
+    acted: dict[str, set[str]] = {}
+    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _CLIENTS):
+        if who.incarnation >= 0:
+            acted.setdefault(group, set()).add(who.name)
+    members: dict[Kind, dict[str, set[str]]] = {Kind.MEMBERS: {}, Kind.REBALANCE: {}}
+    for event in scanned.context.events:
+        if event["kind"] in members and event.get("members"):
+            members[Kind(event["kind"])].setdefault(event.get("group") or "", set()).update(event["members"])
+    listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
+    kinds, why = ALL_KINDS & ~evidence_mask(OF_BROKERS), "it is a member, and nothing of it was recorded"
+    return [
+        Hole(kinds=kinds, group=group, recorder=name, why=why)
+        for group, names in sorted(listed.items())
+        if group in acted
+        for name in sorted(names - acted[group] - acted.get("", set()))
+    ]
 
 
 def _alike(scanned: Scan, header: Header) -> list[Hole]:

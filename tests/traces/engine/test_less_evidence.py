@@ -52,6 +52,11 @@ def cut(lines: list[str], first: int) -> list[str]:
     return [json.dumps({**json.loads(lines[0]), "complete": False}), *lines[first:]]
 
 
+def unheard(lines: list[str], client: str) -> list[str]:
+    """A recording without one client, which only brokers and other clients mention."""
+    return [line for line in lines if json.loads(line).get("client") != client]
+
+
 def unprocessed(lines: list[str], client: str) -> list[str]:
     """A recording without one client, which says so."""
     kept = [line for line in lines if json.loads(line).get("client") != client]
@@ -77,6 +82,7 @@ def lesser(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield f"cut within part {part}", cut(lines, 1 + part * size + size // 3)
     for client in sorted({event["client"] for event in events if event.get("client")}):
         yield f"without {client}", unprocessed(lines, client)
+        yield f"nothing of {client}", unheard(lines, client)
     for at in range(7, len(lines), len(lines) // 12):
         yield f"line {at} damaged", damaged(lines, at)
 
