@@ -636,6 +636,9 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     slave = event(50, Kind.BROKER_START, group=None, topic=None, queue=None, broker=slave_of("b"))
     assert told(*back, slave, name=FIT) == []
     assert told(*back, slave | {"broker": slave_of("c")}, name=FIT) == [Misstep.END_BACK]
+    beats = [event(60, Kind.HEARTBEAT, "one", broker=name, queue=None, detail="to 10.0.0.1") for name in ("b", None)]
+    assert told(*back, *beats, name=FIT) == []  # one of them reached a slave that nobody recorded
+    assert [told(*back, beat, name=FIT) for beat in beats] == [[Misstep.END_BACK]] * 2
     assert told(*WRONG[Misstep.STORED_TWICE], broker_restart(250), name=STORES) == []
     crash = event(500, Kind.BROKER_CRASH, group=None, topic=None, queue=None)
     assert told(*WRONG[Misstep.END_AHEAD], crash, name=STORES) == []

@@ -63,6 +63,9 @@ class Circumstances:
         self._still = Standstills(context.events, pause=settings.rounds)
         self._end = context.end
         self._with_slaves = {master_of(str(event["broker"])) for event in context.events if is_of_slave(event)}
+        beats = [event for event in context.events if event["kind"] == Kind.HEARTBEAT]
+        beats = [event for event in beats if (event.get("detail") or "").startswith("to ")]
+        self._to_slaves = 0 < sum(bool(event.get("broker")) for event in beats) < len(beats)
         self._learnt = settings.route_poll + settings.persist + SILENCE
         for event in context.events:
             if event["kind"] in BROKER_RUNS:
@@ -202,7 +205,9 @@ class Circumstances:
             *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN, Misstep.TARDY),
         ):
             # PullAPIWrapper#recalculatePullFromWhichNode: a slave may answer instead of its master, and is behind it.
-            has_slave = misstep in (Misstep.END_BACK, Misstep.LED_BEYOND) and broker in self._with_slaves
+            # Heartbeats name the master that they reach, so those that name none reach slaves, recorded or not.
+            may_be_behind = misstep in (Misstep.END_BACK, Misstep.LED_BEYOND)
+            has_slave = may_be_behind and (self._to_slaves or broker in self._with_slaves)
             return has_slave or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NO_SHUTDOWN:
             times = self._ends.get(self._names.actors[line["actor"]], ())
