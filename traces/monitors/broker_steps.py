@@ -186,17 +186,13 @@ class BrokerSteps:
             return []
         known += [self._brokers[name] for name in map(slave_of, brokers) if name in self._brokers]
         lists = [broker.lists.get(member.group) for broker in known]
-        if not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
+        if not all(lists) or not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
             return []
-        return (
-            [
-                ([at for at, _ in one], [told for _, told in one], WITHIN + self._apart(member.actor, broker.actor))
-                for broker, one in zip(known, lists, strict=True)
-                if one
-            ]
-            if all(lists)
-            else []
-        )
+        return [
+            ([at for at, _ in one], [told for _, told in one], WITHIN + self._apart(member.actor, broker.actor))
+            for broker, one in zip(known, lists, strict=True)
+            if one
+        ]
 
     def _is_bounded(self, actor: Actor) -> bool:
         """Whether the distance of its clock from the others is known, if some of them were seen to be off."""
