@@ -105,7 +105,7 @@ class Scanning:
     end: int = -(2**63)
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
-    context: list[Mapping[str, Any]] = field(default_factory=list)
+    context: list[dict[str, Any]] = field(default_factory=list)
     words: dict[Any, Any] = field(default_factory=dict, repr=False)
     keeps_seq: bool = False
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
@@ -268,7 +268,7 @@ class Scanning:
         self.events += later.events
         self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
         self.kinds |= later.kinds
-        self.context += later.context
+        self._keep(later.context)
         for key, kinds in later.kinds_of.items():
             self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
         self.sides.join(later.sides)
