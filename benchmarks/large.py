@@ -1,9 +1,9 @@
-"""A trace of a thousand million events on Spark with two cores: does an event cost the same, and is memory bounded?
+"""A trace of a hundred million events on Spark with two cores: does an event cost the same, and is memory bounded?
 
 One simulated group works for twenty hours: ten million events. Copies of it, each with other clients, topics, messages
 and times, are a cluster of many groups. ``ROCKETPROOF_LARGE_GROUPS`` names other numbers of groups: 96 give 10^9
-events, which take 8.5 GB of Parquet and about an hour; ``ROCKETPROOF_LARGE_FOLDER`` names where traces are kept, and
-made only if they are missing. Each check runs in a process of its own, whose start counts.
+events, in 11 GB of Parquet that takes 1,000 seconds of a processor to make. ``ROCKETPROOF_LARGE_FOLDER`` names where
+traces are kept, and made only if they are missing. Each check runs in a process of its own, whose start counts.
 """
 
 from __future__ import annotations
