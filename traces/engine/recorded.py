@@ -17,6 +17,7 @@ from .scan import Scan
 
 _CLIENTS = evidence_mask((*OF_CLIENTS, Kind.PULL, Kind.PULL_RESULT))
 _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LOCK, Kind.UNLOCK, Kind.OFFSET_QUERY))
+_OF_PROCESSES = _ANY_CLIENT | evidence_mask((Kind.CLIENT_START, *CLIENT_ENDS))
 
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _FILES, _LOCKS = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST)), evidence_mask((Kind.LOCK,))
@@ -179,7 +180,7 @@ def _silent_members(scanned: Scan) -> list[Hole]:
     Brokers know the members; what passes see counts where no list of a broker was recorded.
     """
     acted: dict[str, set[str]] = {}
-    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _CLIENTS):
+    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _OF_PROCESSES):
         if who.incarnation >= 0:
             acted.setdefault(group, set()).add(who.name)
     members: dict[Kind, dict[str, set[str]]] = {Kind.MEMBERS: {}, Kind.REBALANCE: {}}
