@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from benchmarks.spark import resident
+from benchmarks._worked import watched
 from rocketproof.traces.format.schema import HEADER_KEY
 from rocketproof.traces.generate.simulation import Plan, simulate
 
@@ -38,9 +35,6 @@ APART = 37_000
 
 ROWS = 1 << 20
 """Events of a row group, about."""
-
-_SAMPLE = 1.0
-"""How often memory is looked at, in seconds."""
 
 _PROGRAM = """
 import json, sys, time
@@ -67,7 +61,7 @@ def measure() -> Iterator[dict[str, Any]]:
         folder, costs = Path(given or made), []
         for groups in map(int, os.environ.get("ROCKETPROOF_LARGE_GROUPS", GROUPS).split(",")):
             trace, load = trace_of(groups, folder), os.getloadavg()[0]
-            told = _checked(trace)
+            told = watched([sys.executable, "-c", _PROGRAM, str(trace)])
             assert told["events"] == pq.ParquetFile(trace).metadata.num_rows
             costs.append(told["worked"] / told["events"])
             yield {
@@ -160,21 +154,3 @@ def _renamed(word: str, number: int) -> str:
     if word.startswith("10."):
         return word.replace("10.", f"10.{number + 1}.", 1).replace(".0.0.", ".0.", 1)
     return word.replace("orders", f"orders-{number}", 1)
-
-
-def _checked(trace: Path) -> dict[str, Any]:
-    """What a process that checks the trace prints, and the most memory that it and its children held together."""
-    command, most = [sys.executable, "-c", _PROGRAM, str(trace)], 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
-        assert process.stdout is not None
-        lines: list[str] = []
-        reader = threading.Thread(target=lambda: lines.extend(process.stdout or ()))
-        reader.start()
-        while process.poll() is None:
-            most = max(most, resident(process.pid))
-            time.sleep(_SAMPLE)
-        reader.join()
-    if process.returncode:
-        raise RuntimeError(f"the measured process ended with {process.returncode}")
-    answer: dict[str, Any] = json.loads(lines[-1])
-    return answer | {"peak": most}

@@ -8,23 +8,18 @@ messages, such as ``3e6,3e7``; 3 million messages give about 10 million events, 
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks._worked import watched
 from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = "3e6,6e6"
 ROUNDS = 2
-
-_SAMPLE = 0.2
-"""How often memory is looked at, in seconds."""
 
 _LOCAL = """
 import json, sys, time
@@ -101,36 +96,4 @@ def measure() -> Iterator[dict[str, Any]]:
 
 def _run(script: str, trace: Path) -> dict[str, Any]:
     """What a process answers, and the most memory that it and its children held together."""
-    command = [sys.executable, "-c", script, str(trace), str(ROUNDS)]
-    peak = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            peak = max(peak, resident(process.pid))
-            time.sleep(_SAMPLE)
-        assert process.stdout is not None
-        told = process.stdout.read()
-    if process.returncode:
-        raise RuntimeError(f"the measured process ended with {process.returncode}")
-    answer: dict[str, Any] = json.loads(told)
-    return answer | {"peak": peak}
-
-
-def resident(root: int) -> int:
-    """Bytes of memory of a process and all below it; what they share counts once for each."""
-    children: dict[int, list[int]] = {}
-    held: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        children.setdefault(int(fields[1]), []).append(int(entry.name))
-        held[int(entry.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    total, waiting = 0, [root]
-    while waiting:
-        process = waiting.pop()
-        total += held.get(process, 0)
-        waiting += children.get(process, [])
-    return total
+    return watched([sys.executable, "-c", script, str(trace), str(ROUNDS)])

@@ -140,16 +140,22 @@ def _is_of_others(slot: Slot) -> bool:
     return bool(slot.group and of) and slot.group != of and not of.startswith(f"{slot.group}_")
 
 
+def _recorded_in(scanned: Scan, kinds: int) -> dict[str, set[str]]:
+    """The clients of which some of these kinds were recorded, by group; the group is empty for events without one."""
+    clients: dict[str, set[str]] = {}
+    for (_, group, who), recorded in scanned.kinds_of.items():
+        if recorded & kinds and who.incarnation >= 0:
+            clients.setdefault(group, set()).add(who.name)
+    return clients
+
+
 def _unrecorded_members(scanned: Scan) -> list[Hole]:
     """A hole for each group that divided queues among more members than were recorded.
 
     A client's log shows how many members a changed pass saw (``cidAllSize``, ``RebalanceImpl#rebalanceByTopic``), but
     not which ones. What the others had and stored is in no file, so the log settles nothing about them.
     """
-    recorded: dict[str, set[str]] = {}
-    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _CLIENTS):
-        if group and who.incarnation >= 0:
-            recorded.setdefault(group, set()).add(who.name)
+    recorded = _recorded_in(scanned, _CLIENTS)
     since: dict[str, int] = {}
     until: dict[str, int] = {}
     for event in scanned.context.events:
@@ -166,7 +172,7 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
         if event["kind"] != Kind.REBALANCE or members is None or group in found:
             continue
         time = event["time"]
-        alive = sum(since.get(who, time) <= time <= until.get(who, time) for who in recorded.get(group, ()))
+        alive = sum(since.get(who, time) <= time <= until.get(who, time) for who in recorded.get(group, ()) if group)
         if members > alive:
             few = f"{alive} of them {'was' if alive == 1 else 'were'} recorded"
             why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
@@ -179,10 +185,7 @@ def _silent_members(scanned: Scan) -> list[Hole]:
 
     Brokers know the members; what passes see counts where no list of a broker was recorded.
     """
-    acted: dict[str, set[str]] = {}
-    for _, group, who in (key for key, kinds in scanned.kinds_of.items() if kinds & _OF_PROCESSES):
-        if who.incarnation >= 0:
-            acted.setdefault(group, set()).add(who.name)
+    acted = _recorded_in(scanned, _OF_PROCESSES)
     members: dict[Kind, dict[str, set[str]]] = {Kind.MEMBERS: {}, Kind.REBALANCE: {}}
     for event in scanned.context.events:
         if event["kind"] in members and event.get("members"):
