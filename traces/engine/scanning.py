@@ -23,8 +23,7 @@ from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind, Result
 from ..io import ROWS, SplitReader, Trace
 from ..io.source import Source
 from ..recorders.set_back import COLUMNS as OF_SET_BACK
-from ..recorders.set_back import steps_back
-from ..recorders.stamps import SET_BACK
+from ..recorders.set_back import SET_BACK, steps_back
 
 CONTEXT_COLUMNS = (
     "time",

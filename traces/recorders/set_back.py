@@ -11,14 +11,16 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from ..clocks.clocks import Step
+from ..clocks.clocks import HELD_UP_LONGER, Step
 from ..clocks.view import IDENTITY, View
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
-from .stamps import SET_BACK
 
 COLUMNS = (*IDENTITY, "seq")
 """Columns that are needed."""
+
+SET_BACK = HELD_UP_LONGER[-1]
+"""A larger step back in a joined file is not a delayed thread, ms: joining leaves no recorder's times out of order."""
 
 _OF_NOBODY = (Kind.RESET, Kind.GAP)
 """Kinds whose recorder is not known: clients and brokers record them, as does joining."""

@@ -43,7 +43,8 @@ def test_whose_clock_it_was_and_by_how_much() -> None:
     assert told(recorded(clock={})) == []
     assert told(recorded(clock={20: -5_000})) == [("c", ("it went back by 4,500 ms in the middle of a file",))]
     assert told(recorded(clock={20: +5_000})) == []  # nothing tells it from a pause
-    assert told(recorded(clock={20: -900})) == []
+    assert told(recorded(clock={20: -900})) == [("c", ("it went back by 400 ms in the middle of a file",))]
+    assert told(recorded(clock={20: -600})) == []  # a thread may be held up for that long
     # The order is that in which events were counted, and not that in which they stand.
     assert told(recorded(clock={})[::-1]) == []
 
