@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from rocketproof.traces.format.kinds import Kind
+
 from .recordings import Recording, by_time, recorder_of
 
 
@@ -37,7 +39,10 @@ def retimed(recording: Recording, time: Callable[[str, int], int]) -> Recording:
     events = []
     for event in recording.events:
         who = recorder_of(event)
-        # A time that an event tells besides its own is by the same clock.
-        times = {name: time(who, int(event[name])) for name in ("time", "due") if event.get(name)}
+        times = {"time": time(who, int(event["time"]))}
+        if event.get("due"):
+            # A gap tells when it began, by the clock of then; otherwise it is so long after the event.
+            then = int(event["due"])
+            times["due"] = time(who, then) if event["kind"] == Kind.GAP else times["time"] + then - int(event["time"])
         events.append({**event, **times})
     return replace(recording, events=by_time(events))
