@@ -8,13 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from ..clocks.clocks import Clocks, clocks_of
+from ..clocks.zones import Span, in_other_zones
 from ..encoding.names import Actor
 from ..errors import TraceError
 from ..format.coverage import Hole, evidence_mask
 from ..format.kinds import Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
-from .context import Context
+from .context import Context, actor_of
 from .reading import Recorded
 from .scanning import SCAN_COLUMNS, Scanning
 
@@ -71,7 +72,19 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
 
 def _clocks(seen: Scanning, header: Header) -> Clocks:
     clocks = clocks_of(seen.sides, header.broadcasting)
-    return replace(clocks, steps=tuple(sorted((*clocks.steps, *seen.steps), key=lambda step: step.since)))
+    steps = (*clocks.steps, *seen.steps, *in_other_zones(clocks.clocks, _spans(seen)))
+    return replace(clocks, steps=tuple(sorted(steps, key=lambda step: step.since)))
+
+
+def _spans(seen: Scanning) -> Mapping[Actor, Span]:
+    """When processes acted, by the events of the context."""
+    spans: dict[Actor, Span] = {}
+    for event in seen.context:
+        actor, time = actor_of(event), int(event["time"])
+        if actor.name:
+            first, last = spans.get(actor, (time, time))
+            spans[actor] = min(first, time), max(last, time)
+    return spans
 
 
 def scan(trace: Trace, progress: Callable[[str, int], None] | None = None) -> Scan:

@@ -72,6 +72,9 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("simulated C2", changes.without_kinds, "result"),
         ("simulated D8", changes.without_kinds, "delay_deliver"),
         ("simulated B7", further_changes.of_another_cluster, ""),
+        ("simulated churn", further_changes.other_zones, ""),
+        ("simulated A2", further_changes.other_zones, ""),
+        ("walked orderly 1", further_changes.other_zones, ""),
     ],
 )
 def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:
