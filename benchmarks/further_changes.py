@@ -12,7 +12,7 @@ from dataclasses import replace
 from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 
 from .changed import Changed, one_file, retimed
-from .recordings import Event, Recording, recorder_of
+from .recordings import Event, Recording, by_time, recorder_of
 
 STEPS = (-5_000, -2_000, 2_000)
 """How far clocks are set in the middle, ms."""
@@ -61,12 +61,17 @@ def other_zones(recording: Recording, chance: random.Random) -> Iterator[Changed
 def whole_seconds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """All recorders, or one of them, know their times in seconds only."""
     for recorder in ("", *recording.recorders):
-        changed = retimed(
-            recording, lambda who, at, whose=recorder: at // 1_000 * 1_000 if not whose or who == whose else at
-        )
-        events = [{name: value for name, value in event.items() if name != "micros"} for event in changed.events]
-        files = one_file(replace(changed, events=events))
+        events = [
+            _in_whole_seconds(event) if not recorder or recorder_of(event) == recorder else event
+            for event in recording.events
+        ]
+        files = one_file(replace(recording, events=by_time(events)))
         yield Changed(change="whole seconds", how=recorder or "all", files=files)
+
+
+def _in_whole_seconds(event: Event) -> Event:
+    times = {name: event[name] // 1_000 * 1_000 for name in ("time", "due") if event.get(name)}
+    return {name: value for name, value in event.items() if name != "micros"} | times
 
 
 def other_orders(recording: Recording, chance: random.Random) -> Iterator[Changed]:

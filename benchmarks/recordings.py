@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,6 +137,10 @@ def merged(one: Recording, other: Recording) -> Recording:
         for field in ("time", "due"):
             if event.get(field):
                 event[field] += later
+        if event.get("subscriptions"):  # their versions are times
+            event["subscriptions"] = [
+                re.sub(r"(?<=@)\d{13}$", lambda at: str(int(at[0]) + later), one) for one in event["subscriptions"]
+            ]
     evidence = sorted({*one.header.get("evidence", ())} & {*header.get("evidence", ())})
     return Recording(
         name=f"{one.name}+{other.name}",

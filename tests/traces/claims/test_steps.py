@@ -745,6 +745,11 @@ def test_what_was_put_off_comes_after_a_pause(why: str) -> None:
     assert not is_told(510, listener="concurrently")
 
 
+def test_how_long_a_pause_within_a_second_was_is_not_known() -> None:
+    events = deliver(1_000, "one", 0), result(1_000, "one", 0, "suspend"), deliver(1_000, "one", 0)
+    assert Misstep.TOO_SOON not in told(locked(50), *BEGIN, *events, groups={"G": Group(listener="orderly")})
+
+
 @pytest.mark.parametrize("why", ["suspend", "exception", "null"])
 def test_what_was_put_off_alone_comes_with_a_higher_count(why: str) -> None:
     def is_told(attempt: int, *, count: int = 1, of: str = "orderly", why: str = why) -> bool:

@@ -19,6 +19,7 @@ from .state import (
     MARKS,
     NEVER,
     SENDS_BACK,
+    SECOND,
     SHORTEST_PAUSE,
     SILENCE,
     TIMEOUT,
@@ -111,7 +112,8 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     if item.window != line.window:
         item.earlier = item.running
     elif item.put_off != NEVER:
-        if 0 <= now - item.put_off < SHORTEST_PAUSE:
+        # Of a recorder of whole seconds, nobody knows how long a pause within one was.
+        if 0 <= now - item.put_off < SHORTEST_PAUSE and now % SECOND:
             note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, int64(UNKNOWN))
         if 0 <= attempt <= item.counted and not line.manual:
             note_misstep(t, n, Misstep.PUT_OFF_UNCOUNTED, item.put_off, offset, attempt)

@@ -19,6 +19,8 @@ SHOWN = 120_000
 LATE = 10_000
 """A thread that keeps pace with others needs less time for what it does at once, ms."""
 
+SECOND = 1_000
+
 SHORTEST_PAUSE = 5
 """OR-7: a message that was put off comes after at least 10 ms; this is what remains of them when clocks count whole
 ms.
