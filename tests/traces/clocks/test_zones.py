@@ -35,9 +35,7 @@ def told(clock: Clock, span: tuple[int, int]) -> list[str]:
 )
 def test_times_that_lie_apart(begin: int, end: int, minutes: int) -> None:
     said = told(Clock(recorder=ONE, pairs=0), (BEGIN + begin * MINUTE, BEGIN + end * MINUTE))
-    assert said == [f"its times are about {minutes} min from those of others, as in another time zone"] * (
-        minutes > 0
-    )
+    assert said == [f"its times are about {minutes} min from those of others, as in another time zone"] * (minutes > 0)
 
 
 @pytest.mark.parametrize(
