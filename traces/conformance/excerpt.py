@@ -16,10 +16,10 @@ from ...model.consumption import consumption
 from ..format.kinds import CLIENT_ENDS, SUCCESSES, Kind, Path
 from ..io import Trace
 from .alongside import possible
-from .events import Actor, Event, events_of
+from .events import Actor, Event
 from .machine import batches_of
-from .sorting_out import queues_in, sort_out
-from .streams import Place, Stream, Surroundings, streams_of
+from .sorting_out import sort_out, streams_in
+from .streams import Place, Stream
 
 MOST_MESSAGES = 3
 MOST_PROCESSES = 3
@@ -103,16 +103,8 @@ def recorded(trace: Trace, positions: Collection[Place]) -> Mapping[Place, Strea
     """
     queues = frozenset((place.topic, place.broker, place.queue) for place in positions)
     with ExitStack() as cleanup:
-        found = sort_out(trace, cleanup, only=queues)
-        around = Surroundings(found.around)
-        return {
-            stream.place: stream
-            for bucket in found.queues.buckets()
-            for table in queues_in(bucket)
-            if len(table) <= MOST_RECORDED
-            for stream in streams_of(events_of(table), around, trace.header)
-            if stream.place in positions
-        }
+        streams = streams_in(sort_out(trace, cleanup, only=queues), trace.header, most=MOST_RECORDED)
+        return {stream.place: stream for stream in streams if stream.place in positions}
 
 
 def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) -> Excerpt | None:

@@ -126,6 +126,16 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
             answer.around[event.number] = min(outcome, answer.around.get(event.number, outcome))
 
 
+def followed_again(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
+    """The follower of a queue at its end, whether or not the queue was followed before; or None, and why."""
+    for event in stream.events:
+        event.outcome = ""
+    follower, reason = follower_of(stream, unseen, machines, slack=slack)
+    if follower is not None:
+        follower.follow(HANDLERS)
+    return follower, reason
+
+
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
     """The follower of a queue; or None, and why it cannot be followed."""
     if stream.group.differs:

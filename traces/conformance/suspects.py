@@ -18,13 +18,11 @@ from ..format.schema import Group
 from ..io import Trace
 from .clocks import in_time
 from .conform import SLACK, unseen_of
-from .events import events_of
-from .follow import Follower
 from .machine import Machines, is_filtered
-from .part import HANDLERS, follower_of
+from .part import followed_again
 from .result import Mismatch
-from .sorting_out import queues_in, sort_out
-from .streams import Place, Stream, Surroundings, streams_of
+from .sorting_out import sort_out, streams_in
+from .streams import Place, Stream
 from .unseen import Unseen
 
 MOST_QUEUES = 20
@@ -77,12 +75,10 @@ def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -
         recorders = in_time(trace, slack=slack)
         queues = frozenset((place.topic, place.broker, place.queue) for place in wanted)
         sorted_out = sort_out(trace, cleanup, only=queues)
-        around, unseen = Surroundings(sorted_out.around), unseen_of(trace, sorted_out, recorders)
-        for bucket in sorted_out.queues.buckets():
-            for table in queues_in(bucket):
-                for stream in streams_of(events_of(table), around, trace.header):
-                    if stream.place in wanted:
-                        found += _explained(stream, unseen, machines, slack)
+        unseen = unseen_of(trace, sorted_out, recorders)
+        for stream in streams_in(sorted_out, trace.header):
+            if stream.place in wanted:
+                found += _explained(stream, unseen, machines, slack)
     return tuple(sorted(found, key=lambda one: (one.mismatch.time, one.mismatch.seq)))
 
 
@@ -102,7 +98,7 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
     cut = len(stream.events) > MOST_EVENTS
     if cut:
         stream.events = stream.events[:MOST_EVENTS]
-    right = _followed(stream, unseen, _machines(machines, ""), slack)
+    right, _ = followed_again(stream, unseen, _machines(machines, ""), slack=slack)
     if right is None or not right.mismatches:
         return []
     first = right.mismatches[0]
@@ -113,7 +109,7 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
             continue
         asked += 1
         try:
-            follower = _followed(stream, unseen, _machines(machines, mutant.id), slack)
+            follower, _ = followed_again(stream, unseen, _machines(machines, mutant.id), slack=slack)
         except (ModelError, ValueError):  # its text reads something that this configuration does not have
             continue
         if follower is None:
@@ -138,15 +134,6 @@ def _machines(known: dict[str, Machines], mutant: str) -> Machines:
     if mutant not in known:
         known[mutant] = Machines(mutant)
     return known[mutant]
-
-
-def _followed(stream: Stream, unseen: Unseen, machines: Machines, slack: int) -> Follower | None:
-    for event in stream.events:
-        event.outcome = ""
-    follower, _ = follower_of(stream, unseen, machines, slack=slack)
-    if follower is not None:
-        follower.follow(HANDLERS)
-    return follower
 
 
 def _number(mismatch: Mismatch) -> tuple[int, int]:
