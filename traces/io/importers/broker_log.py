@@ -83,13 +83,13 @@ BROKER_TABLE = Table(
         "remove not active channel",
         rf"{_CHANNEL}.* from ConsumerGroupInfo groupChannelTable, consumer group: (?P<group>\S+)",
         Kind.UNREGISTER,
-        path=Way.EXPIRED,
+        Way.EXPIRED,
     ),
     row(
         "SCAN: remove expired channel",
         r"channel=(?P<detail>[^,]+), consumerGroup=(?P<group>\S+)",
         Kind.UNREGISTER,
-        path=Way.EXPIRED,
+        Way.EXPIRED,
     ),
     # ConsumerOffsetManager
     row(
@@ -104,19 +104,19 @@ BROKER_TABLE = Table(
         "PULL_OFFSET_MOVED:correction offset",
         r"topic=(?P<topic>[^,]+), groupId=(?P<group>[^,]+), requestOffset=(?P<offset>-?\d+), newOffset=(?P<next>-?\d+)",
         Kind.PULL_RESULT,
-        result=Result.OFFSET_ILLEGAL,
+        Result.OFFSET_ILLEGAL,
     ),
     row(
         "subscription is not latest",
         r"^The broker's subscription is not latest, group: (?P<group>\S+)",
         Kind.PULL_RESULT,
-        result=Result.SUBSCRIPTION_NOT_LATEST,
+        Result.SUBSCRIPTION_NOT_LATEST,
     ),
     row(
         "subscription not exist",
         r"^the consumer's subscription not exist, group: (?P<group>[^,]+), topic:(?P<topic>\S+)",
         Kind.PULL_RESULT,
-        result=Result.SUBSCRIPTION_NOT_EXIST,
+        Result.SUBSCRIPTION_NOT_EXIST,
     ),
     # AbstractSendMessageProcessor [5.x]
     row(
@@ -131,20 +131,20 @@ BROKER_TABLE = Table(
         "which has not been locked yet",
         rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mq={QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
     ),
     row(
         "lock a expired message queue",
         rf"group=(?P<group>[^,]+), mq={QUEUE}, old client id=(?P<detail>[^,]+), new client id=(?P<client>\S+)",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
         more=_lock_of,
     ),
     row(
         "has been locked by other client",
         rf"group=(?P<group>[^,]+), mq={QUEUE}, locked client id=(?P<detail>[^,]+), current client id=(?P<client>\S+)",
         Kind.LOCK,
-        result=Result.FAILED,
+        Result.FAILED,
         more=_lock_of,
     ),
     row("unlockBatch: unlock mq", rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mqs={QUEUE}", Kind.UNLOCK),
@@ -152,20 +152,20 @@ BROKER_TABLE = Table(
         "message queue not locked, I got it",
         rf"Group: (?P<group>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
     ),
     row(
         "message queue lock expired, I got it",
         rf"Group: (?P<group>\S+) OldClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
         more=_lock_of,
     ),
     row(
         "message queue locked by other client",
         rf"Group: (?P<group>\S+) OtherClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.FAILED,
+        Result.FAILED,
         more=_lock_of,
     ),
     row("unlockBatch, Group: ", rf"^unlockBatch, Group: (?P<group>\S+) {QUEUE} (?P<client>\S+)", Kind.UNLOCK),
@@ -174,19 +174,17 @@ BROKER_TABLE = Table(
         "reset offset started by",
         r"topic=(?P<topic>[^,]+), group=(?P<group>[^,]+), timestamp=(?P<detail>-?\d+)",
         Kind.RESET,
-        path=Way.RESET,
+        Way.RESET,
     ),
     # ConfigManager
-    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, result=Result.OK),
-    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, result=Result.ERROR),
-    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, result=Result.ERROR),
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, Result.OK),
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, Result.ERROR),
+    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, Result.ERROR),
     # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
     row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
     row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
-    row(
-        "Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.MASTER
-    ),
-    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
+    row("Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.MASTER),
+    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.SLAVE),
 )
 """Which messages of a broker mean what."""
 

@@ -127,7 +127,7 @@ def _gap(event: Event, unknown: str) -> Event:
 
 def _fits(message: str) -> bool:
     rows = CLIENT_TABLE.rows
-    return any(row.kind is not None and row.contains in message and row.pattern.search(message) for row in rows)
+    return any(row.fixed and row.contains in message and row.pattern.search(message) for row in rows)
 
 
 @dataclass

@@ -24,6 +24,7 @@ from .protocol import Event
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
 """Makes the events of a message that a row cannot express in its pattern; the values of the row are added to each."""
 
+_FIELDS = {Kind: "kind", Result: "result", Path: "path"}
 _WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level", "due"})
 
 
@@ -34,18 +35,14 @@ class Row:
     Attributes:
         contains: a literal part of it, case-sensitive, which is searched before the pattern is tried.
         pattern: searched in the message; its named groups are fields of the event.
-        kind: kind of the event; None for a message without one.
-        result: result of the event.
-        path: path of the event.
+        fixed: kind, result and path of its events; empty for a message without events.
         more: makes the events instead, if the row is not enough.
         says: the content of a message without an event.
     """
 
     contains: str
     pattern: re.Pattern[str]
-    kind: Kind | None = None
-    result: Result | None = None
-    path: Path | None = None
+    fixed: Event
     more: More | None = None
     says: str = ""
 
@@ -78,17 +75,10 @@ class Told:
     events: list[Event]
 
 
-def row(
-    contains: str,
-    pattern: str,
-    kind: Kind | None = None,
-    *,
-    result: Result | None = None,
-    path: Path | None = None,
-    more: More | None = None,
-    says: str = "",
-) -> Row:
-    """A row; see :class:`Row`. Spaces in the pattern are significant.
+def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | None = None, says: str = "") -> Row:
+    """A row; see :class:`Row`. ``words`` are the kind, result and path of its events.
+
+    Spaces in the pattern are significant.
 
     Raises:
         ValueError: a named group of the pattern is no field.
@@ -97,15 +87,8 @@ def row(
     unknown = set(compiled.groupindex) - set(BY_NAME)
     if unknown:
         raise ValueError(f"{sorted(unknown)} of {pattern!r} are no fields")
-    return Row(
-        contains=contains,
-        pattern=compiled,
-        kind=kind,
-        result=result,
-        path=path,
-        more=more,
-        says=says,
-    )
+    fixed = {_FIELDS[type(word)]: word for word in words}
+    return Row(contains=contains, pattern=compiled, fixed=fixed, more=more, says=says)
 
 
 Note = Callable[[LogLine, Told | None], None]
@@ -163,15 +146,11 @@ def told_by(line: LogLine, table: Table) -> Told | None:
         if found is None:
             continue
         fields = fields_in(found)
-        if candidate.kind is None:
+        if not candidate.fixed:
             return Told(row=candidate, fields=fields, events=[])
-        fixed: Event = {"time": line.time, "kind": candidate.kind}
-        if candidate.result is not None:
-            fixed["result"] = candidate.result
-        if candidate.path is not None:
-            fixed["path"] = candidate.path
         told = candidate.more(found, line) if candidate.more is not None else [fields]
-        return Told(row=candidate, fields=fields, events=[fixed | event for event in told])
+        events = [{"time": line.time, **candidate.fixed, **event} for event in told]
+        return Told(row=candidate, fields=fields, events=events)
     return None
 
 
