@@ -145,17 +145,11 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Clocks:
-    """The clocks of all recorders.
+    """The clocks of all recorders."""
 
-    Attributes:
-        clocks: of each recorder that was seen.
-        steps: where clocks were set.
-        held_up: by how much time stamps may be late, ms, if pairs show this; otherwise 0.
-    """
-
-    clocks: Mapping[Actor, Clock] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-    held_up: int = 0
+    clocks: Mapping[Actor, Clock] = field(default_factory=dict)  # of each recorder that was seen
+    steps: tuple[Step, ...] = ()  # where clocks were set
+    held_up: int = 0  # by how much time stamps may be late, ms, if pairs show this; otherwise 0
 
     @cached_property
     def corrects(self) -> bool:

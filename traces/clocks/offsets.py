@@ -22,18 +22,12 @@ Held-up threads widen the bounds equally on both sides, and leave their middle w
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """Consecutive pieces of time that one set of steadily running clocks explains.
+    """Consecutive pieces of time that one set of steadily running clocks explains."""
 
-    Attributes:
-        first: its first piece; ``end``: the one after its last.
-        bounds: pieces × recorders × recorders: the tightest bounds.
-        offsets: pieces × recorders, µs.
-    """
-
-    first: int
+    first: int  # its first piece; ``end``: the one after its last
     end: int
-    bounds: Any
-    offsets: Any
+    bounds: Any  # pieces × recorders × recorders: the tightest bounds
+    offsets: Any  # pieces × recorders, µs
 
 
 def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:

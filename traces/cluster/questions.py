@@ -77,19 +77,12 @@ class Queue:
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """A group as one broker knows it.
+    """A group as one broker knows it."""
 
-    Attributes:
-        clients: client id and address of each member.
-        subscriptions: for each topic the latest subscription, as ``topic=expression@version``.
-        topics: the subscribed topics.
-        broadcasting: whether each member has offsets of its own.
-    """
-
-    clients: Mapping[str, str]
-    subscriptions: tuple[str, ...]
-    topics: tuple[str, ...]
-    broadcasting: bool
+    clients: Mapping[str, str]  # client id and address of each member
+    subscriptions: tuple[str, ...]  # for each topic the latest subscription, as ``topic=expression@version``
+    topics: tuple[str, ...]  # the subscribed topics
+    broadcasting: bool  # whether each member has offsets of its own
 
 
 class Cluster:

@@ -17,21 +17,13 @@ _AGAIN = 3
 
 @dataclass(kw_only=True)
 class Limits:
-    """What one run may read at most, and what it has read.
+    """What one run may read at most, and what it has read."""
 
-    Attributes:
-        messages: maximum number of messages.
-        size: maximum number of bytes, as received.
-        seconds: maximum duration.
-        read: number of messages read.
-        received: number of bytes received.
-    """
-
-    messages: int
-    size: int
-    seconds: float
-    read: int = 0
-    received: int = 0
+    messages: int  # maximum number of messages
+    size: int  # maximum number of bytes, as received
+    seconds: float  # maximum duration
+    read: int = 0  # number of messages read
+    received: int = 0  # number of bytes received
     _began: float = field(default_factory=time.monotonic)
 
     def reached(self) -> str:

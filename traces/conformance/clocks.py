@@ -22,15 +22,10 @@ _OF_OTHERS = frozenset({Kind.COMMIT, Kind.RESET, Kind.LOCK, Kind.UNLOCK, Kind.ST
 
 @dataclass(frozen=True, kw_only=True)
 class Recorders:
-    """By whose clock the time of an event is, and how far that clock may be from others.
+    """By whose clock the time of an event is, and how far that clock may be from others."""
 
-    Attributes:
-        order: the order of events of the recorders.
-        brokers: brokers that record, by name.
-    """
-
-    order: Order
-    brokers: frozenset[str]
+    order: Order  # the order of events of the recorders
+    brokers: frozenset[str]  # brokers that record, by name
 
     def of(self, event: Event) -> Actor | None:
         """The recorder of an event; None if it is not known."""

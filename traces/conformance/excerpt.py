@@ -35,19 +35,12 @@ _OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.PULL_RESULT, Kind.COMMIT
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """A part of the recording of a queue.
+    """A part of the recording of a queue."""
 
-    Attributes:
-        stream: the whole recording of the queue.
-        messages: the chosen offsets, in their order.
-        actors: process → its number here.
-        events: the events about them, in their order.
-    """
-
-    stream: Stream
-    messages: tuple[int, ...]
-    actors: Mapping[Actor, int]
-    events: tuple[Event, ...]
+    stream: Stream  # the whole recording of the queue
+    messages: tuple[int, ...]  # the chosen offsets, in their order
+    actors: Mapping[Actor, int]  # process → its number here
+    events: tuple[Event, ...]  # the events about them, in their order
 
     def place(self, offset: int) -> int:
         """Number of chosen messages before an offset."""

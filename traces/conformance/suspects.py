@@ -36,23 +36,14 @@ mismatch.
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """A queue at which the correct model stops, and the known bugs with which it continues.
+    """A queue at which the correct model stops, and the known bugs with which it continues."""
 
-    Attributes:
-        place: which queue, of which group.
-        mismatch: the first event that the correct model does not allow.
-        wholly: ids of the mutants that allow every event of the queue.
-        further: ids of those that allow this event, and stop at a later one.
-        asked: number of mutants that were tried.
-        cut: whether only its beginning was followed, because it has very many events.
-    """
-
-    place: Place
-    mismatch: Mismatch
-    wholly: tuple[str, ...]
-    further: tuple[str, ...]
-    asked: int
-    cut: bool = False
+    place: Place  # which queue, of which group
+    mismatch: Mismatch  # the first event that the correct model does not allow
+    wholly: tuple[str, ...]  # ids of the mutants that allow every event of the queue
+    further: tuple[str, ...]  # ids of those that allow this event, and stop at a later one
+    asked: int  # number of mutants that were tried
+    cut: bool = False  # whether only its beginning was followed, because it has very many events
 
 
 def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:

@@ -131,25 +131,15 @@ def _compared(right: CheckResult, changed: CheckResult) -> tuple[Noticed, tuple[
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """How many mutants of one kind and change there were, and how many of them were noticed.
+    """How many mutants of one kind and change there were, and how many of them were noticed."""
 
-    Attributes:
-        kind: kind of the changed events.
-        label: the change in words.
-        mutants: number of mutants.
-        check: number that a check noticed, by how.
-        conform: number that the model did not follow.
-        either: number noticed by a check (violated or unknown) or not followed by the model.
-        claims: the claims that noticed most, with their counts.
-    """
-
-    kind: Kind
-    label: str
-    mutants: int
-    check: Mapping[Noticed, int]
-    conform: int
-    either: int
-    claims: Mapping[str, int]
+    kind: Kind  # kind of the changed events
+    label: str  # the change in words
+    mutants: int  # number of mutants
+    check: Mapping[Noticed, int]  # number that a check noticed, by how
+    conform: int  # number that the model did not follow
+    either: int  # number noticed by a check (violated or unknown) or not followed by the model
+    claims: Mapping[str, int]  # the claims that noticed most, with their counts
 
     @property
     def noticed(self) -> int:

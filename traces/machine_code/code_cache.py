@@ -36,14 +36,10 @@ class FileCodeCache:
 
     A folder that cannot be written to is no error: the code is then compiled each time. The same is true of one that
     belongs to another user, or that others can write to: a warning reports it.
-
-    Attributes:
-        folder: the cache folder; it is made with its part when something is stored.
-        part: its subfolder that contains the files.
     """
 
-    folder: Path
-    part: str = "."
+    folder: Path  # the cache folder; it is made with its part when something is stored
+    part: str = "."  # its subfolder that contains the files
 
     def load(self, key: str) -> bytes | None:
         """The object code stored under ``key``, if any; a damaged file counts as none, as does one of somebody else."""

@@ -33,20 +33,13 @@ class Repeat:
 
 @dataclass(frozen=True, kw_only=True)
 class Decrease:
-    """A stored offset that went back.
+    """A stored offset that went back."""
 
-    Attributes:
-        time: when it did, ms. A trace may show it later, with the next commit.
-        queue: number of the queue in the machine.
-        before: the stored offset before, and ``after``.
-        reason: why; UNEXPLAINED for a bug.
-    """
-
-    time: int
-    queue: int
-    before: int
+    time: int  # when it did, ms. A trace may show it later, with the next commit
+    queue: int  # number of the queue in the machine
+    before: int  # the stored offset before, and ``after``
     after: int
-    reason: Regression
+    reason: Regression  # why; UNEXPLAINED for a bug
 
 
 @dataclass

@@ -45,16 +45,11 @@ _TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
 
 @dataclass(frozen=True, kw_only=True)
 class ClientLog:
-    """Reads logs of clients.
-
-    Attributes:
-        zone: time zone; None: GMT+8 for the layout of 5.x, whose configuration sets it, UTC for others.
-        client: client id of messages that do not name one; from other messages if None.
-    """
+    """Reads logs of clients."""
 
     name: str = "client-log"
-    zone: str | None = None
-    client: str | None = None
+    zone: str | None = None  # time zone; None: GMT+8 for the layout of 5.x, whose configuration sets it, UTC for others
+    client: str | None = None  # client id of messages that do not name one; from other messages if None
 
     def detects(self, head: str, name: str) -> bool:
         """Whether one of the first lines has the layout of a client's log, or is one of its messages in another

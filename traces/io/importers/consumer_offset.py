@@ -41,16 +41,11 @@ Cell = tuple[str | None, str, str | None, int]
 
 @dataclass(frozen=True, kw_only=True)
 class ConsumerOffset:
-    """Reads files of stored offsets.
-
-    Attributes:
-        zone: time zone of a date and time in the name of a file; UTC if None.
-        broker: name of the broker; if None, the folder of a file if files of several folders are read.
-    """
+    """Reads files of stored offsets."""
 
     name: str = "consumer-offset"
-    zone: str | None = None
-    broker: str | None = None
+    zone: str | None = None  # time zone of a date and time in the name of a file; UTC if None
+    broker: str | None = None  # name of the broker; if None, the folder of a file if files of several folders are read
 
     def detects(self, head: str, name: str) -> bool:
         """Whether it is a JSON object with a table of offsets."""

@@ -22,17 +22,11 @@ _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR)"
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How one program writes its lines.
+    """How one program writes its lines."""
 
-    Attributes:
-        name: short name.
-        pattern: pattern of a line that begins a message.
-        zone: zone of its times, unless the user gives one.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    zone: str
+    name: str  # short name
+    pattern: re.Pattern[str]  # pattern of a line that begins a message
+    zone: str  # zone of its times, unless the user gives one
 
 
 CLIENT_5 = Layout(

@@ -30,21 +30,13 @@ _WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt",
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One kind of message.
+    """One kind of message."""
 
-    Attributes:
-        contains: a literal part of it, case-sensitive, which is searched before the pattern is tried.
-        pattern: searched in the message; its named groups are fields of the event.
-        fixed: kind, result and path of its events; empty for a message without events.
-        more: makes the events instead, if the row is not enough.
-        says: the content of a message without an event.
-    """
-
-    contains: str
-    pattern: re.Pattern[str]
-    fixed: Event
-    more: More | None = None
-    says: str = ""
+    contains: str  # a literal part of it, case-sensitive, which is searched before the pattern is tried
+    pattern: re.Pattern[str]  # searched in the message; its named groups are fields of the event
+    fixed: Event  # kind, result and path of its events; empty for a message without events
+    more: More | None = None  # makes the events instead, if the row is not enough
+    says: str = ""  # the content of a message without an event
 
 
 class Table:
@@ -62,17 +54,11 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """The meaning of a message.
+    """The meaning of a message."""
 
-    Attributes:
-        row: the row that fits it.
-        fields: the named groups of the row's pattern.
-        events: its events; none for rows without a kind.
-    """
-
-    row: Row
-    fields: Event
-    events: list[Event]
+    row: Row  # the row that fits it
+    fields: Event  # the named groups of the row's pattern
+    events: list[Event]  # its events; none for rows without a kind
 
 
 def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | None = None, says: str = "") -> Row:
