@@ -20,9 +20,7 @@ from .pairs import PAIRS
 from .strays import without_strays
 
 HELD_UP = 20
-"""How long a thread may be delayed between an action and its time stamp, ms: the order of closer events is not
-certain.
-"""
+"""How long a thread may be delayed between an action and its time stamp, ms: closer events have no certain order."""
 
 HELD_UP_LONGER = (20, 50, 128)
 """If pairs contradict each other by less than one of these, ms, a thread of a busy machine was delayed by that much,
@@ -176,9 +174,7 @@ class Clocks:
 
 
 def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
-    """The clocks that explain the observed pairs; ``broadcasting``: groups in which every client has its own
-    offsets.
-    """
+    """The clocks that explain the observed pairs; in ``broadcasting`` groups every client has its own offsets."""
     matched = seen.matched(broadcasting)
     clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
     if not len(matched.pair):
@@ -207,9 +203,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
 
 
 def _explained(matched: Matched) -> tuple[Bounds, int]:
-    """The bounds that pairs imply, and by how many ms threads must have been delayed if pairs contradict each other
-    otherwise.
-    """
+    """The bounds that pairs imply, and the delay of threads, ms, without which pairs contradict each other."""
     in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
     bounds, slack = bounds_of(matched), 0
     if in_millis and not bounds.agree(0, len(bounds.direct)):

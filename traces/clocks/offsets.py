@@ -94,9 +94,7 @@ def _order(tight: Any, weights: Any) -> list[int]:
 
 
 def _offsets(tight: Any, order: list[int], narrow: int) -> Any:
-    """Offsets at every moment. Bounds are closed, so every choice for one recorder leaves a possible value for the
-    next.
-    """
+    """Offsets at every moment. Bounds are closed: any choice for one recorder leaves a possible value for the next."""
     offsets = np.zeros(tight.shape[:2], np.int64)
     for at, recorder in enumerate(order):
         known = order[:at]

@@ -29,9 +29,7 @@ _RESPONSE = 1
 
 
 class ClusterError(TraceError):
-    """A cluster cannot be read as requested: no server listens, no permission, no such topic. The message says what to
-    do.
-    """
+    """A cluster cannot be read: no server listens, no permission, no such topic. The message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)

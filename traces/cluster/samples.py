@@ -41,9 +41,7 @@ class Sampling:
     groups: dict[str, Group] = field(default_factory=dict)
 
     def topics(self, cluster: Cluster, brokers: Sequence[str], group: str) -> list[str]:
-        """The topics of a group: those that its members subscribe to, and those for which it has offsets; without retry
-        topics.
-        """
+        """The topics to which members of a group subscribe, or for which it has offsets; without retry topics."""
         found: set[str] = set()
         for broker in brokers:
             members = cluster.members(broker, group)

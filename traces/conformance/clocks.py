@@ -1,6 +1,4 @@
-"""Clocks: a trace is followed with times that causes do not contradict; a mismatch between events without certain order
-is ignored.
-"""
+"""Clocks: times are made consistent with causes, and mismatches of events without a certain order are ignored."""
 
 from __future__ import annotations
 

@@ -153,9 +153,7 @@ def settle(f: Follower, c: int, found: Window) -> None:
 
 
 def fails(f: Follower, c: int, m: int, found: Window) -> None:
-    """CC-10: the call that has ``m`` ends: the messages before ``m`` have succeeded, ``m`` and all after it have
-    failed.
-    """
+    """CC-10: the call that has ``m`` ends: messages before ``m`` have succeeded, ``m`` and those after it failed."""
     head, first = _failed_from(f, c, m, found)
     if first == head:
         f.take("fail", "the task cannot fail", c=c, m=head)
@@ -185,9 +183,7 @@ def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:
 
 
 def _returned(f: Follower, c: int, m: int, found: Window) -> tuple[int, list[int]]:
-    """The first message of the call that has ``m``, and all its messages if the listener has returned for each of
-    them.
-    """
+    """The first message of the call that has ``m``, and all of them if the listener has returned for each."""
     head = _head(f, c, m)
     task = _task(f, c, head)
     open_ = [o for o in task if found.results.get(o) is None]

@@ -49,9 +49,7 @@ def commit_memory(f: Follower, event: Event) -> str | None:
 
 
 def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
-    """FI-3: an answer without messages found the window empty; the thread that emptied it records this a little
-    later.
-    """
+    """FI-3: an answer without messages found the window empty; the thread that emptied it records this later."""
     if offset != f.get("next_offset", c, texts.Q) or f.get("asked", c, texts.Q):
         return False
     leaving = {

@@ -1,6 +1,4 @@
-"""Parts: some queues, or some messages, of a trace are followed independently of the others, and the answers are
-joined.
-"""
+"""Parts: queues, or messages, of a trace that are followed independently of others; their answers are joined."""
 
 from __future__ import annotations
 

@@ -89,9 +89,7 @@ class Stream:
         return {kind for kind in Kind if EVIDENCE_BIT[kind] & mask}
 
     def told(self) -> Set[Kind]:
-        """The kinds that are recorded, whether or not they occur; if the header does not state them, those that
-        occur.
-        """
+        """The kinds that are recorded, whether or not they occur; those that occur if the header does not say."""
         return self.header.evidence or self.kinds()
 
 

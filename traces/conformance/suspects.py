@@ -29,9 +29,7 @@ MOST_QUEUES = 20
 """Maximum number of queues that are followed with every bug."""
 
 MOST_EVENTS = 20_000
-"""Maximum number of events of a queue that are followed with every bug: from the beginning to well after the first
-mismatch.
-"""
+"""Maximum number of events of a queue that are followed with every bug: to well after the first mismatch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +72,7 @@ def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -
 
 
 def possible(mutant: Mutant, group: Group, *, filtered: bool) -> bool:
-    """Whether a group may have a bug: it is for the group's mode and kind of listener, and needs filters only if there
-    are any.
-    """
+    """Whether a group may have a bug: it has the bug's mode and kind of listener, and filters if the bug needs them."""
     needed = mutant.wrong_constants
     return (
         needed.get("mode", "clustering") == group.mode

@@ -24,9 +24,7 @@ Q = 0
 
 
 def mark(s: State, c: int) -> int:
-    """PQ-2: the low-water mark of a window: the smallest offset that it holds, or the one after the last it was
-    given.
-    """
+    """PQ-2: the low-water mark of a window: the smallest offset that it holds, or the one after the last it got."""
     return int(low_water_mark(s, c, Q, lambda m: False))
 
 
@@ -88,9 +86,7 @@ def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
 
 
 def in_tasks_of(s: State, c: int, pulled: range, size: int) -> None:
-    """CC-1: pulled messages are put into tasks of ``size``; there are larger ones at other times, or in other
-    members of the group.
-    """
+    """CC-1: pulled messages are put into tasks of ``size``; other members, or other times, may have larger ones."""
     s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
 
 

@@ -1,6 +1,4 @@
-"""Windows, and stores of offsets, as a recording shows them: what is known about each besides the state of the
-machine.
-"""
+"""Windows, and stores of offsets: what a recording shows of each besides the state of the machine."""
 
 from __future__ import annotations
 

@@ -40,9 +40,7 @@ class Witness:
         return not self.mismatches and not self.assumed
 
     def mismatch_at(self, since: int, time: int) -> Mismatch | None:
-        """The mismatch on which a finding rests: the first one from ``since`` to ``time``, ms, or the last one
-        before.
-        """
+        """The mismatch on which a finding rests: the first from ``since`` to ``time``, ms, or else the last before."""
         within = [one for one in self.mismatches if since <= one.time <= time + SLACK]
         before = [one for one in self.mismatches if one.time < since]
         return within[0] if within else before[-1] if before else None

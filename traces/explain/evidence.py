@@ -35,9 +35,7 @@ OF_MESSAGES = frozenset(
         Kind.DEAD_LETTER,
     }
 )
-"""Kinds that concern the message at their offset; a pull result concerns all messages from its offset up to
-``next``.
-"""
+"""Kinds that concern the message at their offset; a pull result concerns all from its offset up to ``next``."""
 
 OF_QUEUES = frozenset(
     {

@@ -25,9 +25,7 @@ from .trace_mutants import Change, trace_mutants
 
 
 class Noticed(enum.IntEnum):
-    """What a check reports about a changed recording that it did not report about the original; the strongest of
-    these.
-    """
+    """The strongest that a check reports about a changed recording, and did not report about the original."""
 
     NOT = 0
     TOLD = 1  # no claim is affected, but the numbers of the summary differ
@@ -168,9 +166,7 @@ def table_of(judged: Iterable[Judged]) -> list[Line]:
 
 
 def markdown(lines: Iterable[Line]) -> str:
-    """The table as Markdown: a row for each kind, with what a check noticed of each change, and what was not noticed at
-    all.
-    """
+    """The table as Markdown: for each kind, what a check noticed of each change, and what was never noticed."""
     rows = [f"| kind | {' | '.join(Change)} | check | check or conform | never noticed |", "|" + "---|" * 9]
     for kind, some in groupby(lines, key=lambda line: line.kind):
         of_kind = list(some)

@@ -1,6 +1,4 @@
-"""Opening a trace: which files there are, and which form each has. The form is recognised by the content, not only by
-the name.
-"""
+"""Opening a trace: which files there are, and which form each has, by its content and not only by its name."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ class Source(Protocol):
     counted: bool
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
-        """The events in the order of the file, with ``seq`` filled in. Columns are those of the schema, or
-        :data:`EXTRA`.
-        """
+        """The events in the order of the file, with ``seq`` filled in. Columns are of the schema, or :data:`EXTRA`."""
 
 
 def schema_of(columns: Sequence[str]) -> pa.Schema:

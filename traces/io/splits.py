@@ -68,9 +68,7 @@ class Split:
         return {**self.__dict__, "source": None}
 
     def note_skipped(self, skipped: Counter[str]) -> None:
-        """Add to the trace how much of an imported file is neither an event nor damage, as a reading elsewhere has
-        found.
-        """
+        """Add to the trace what a reading elsewhere found to be neither an event nor damage in an imported file."""
         if self.format == PARQUET and self.source is not None:
             self.source.skipped = self.source.skipped + skipped
         elif self.source is not None:

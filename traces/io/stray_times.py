@@ -81,9 +81,7 @@ def words_of(column: pa.Array | pa.ChunkedArray) -> Any:
 
 
 def _is_contradicted(times: Any, whose: Sequence[Any], at: int) -> bool:
-    """Whether the same recorder wrote other events at the time of the neighbours: otherwise its clock may be the
-    reason.
-    """
+    """Whether the same recorder wrote other events at the time of the neighbours; if not, its clock may be off."""
     client, broker = (words == words[at] for words in whose)
     own = client if whose[0][at] else client & broker
     own[at] = False

@@ -145,9 +145,7 @@ def _cache_folder() -> Path:
 
 
 def _require_own(path: Path, opened: int, kind: int) -> None:
-    """Raise PermissionError unless an opened file is of the given kind, belongs to the user, and is not writable by
-    others.
-    """
+    """Raise PermissionError unless an opened file is of this kind, belongs to the user, and others cannot write it."""
     status = os.fstat(opened)
     wrong = None
     if stat.S_IFMT(status.st_mode) != kind:

@@ -148,9 +148,7 @@ def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
 
 @part
 def add_place(known: Any, at: int, slot: int, offset: int) -> None:
-    """Record a place at which an attempt is delivered for the first time; to be called before the delivery is
-    counted.
-    """
+    """Record a place at which an attempt is delivered for the first time, before the delivery is counted."""
     attempt = known.attempts[at]
     if attempt.deliveries == 0:
         attempt.slot = slot

@@ -63,9 +63,7 @@ MESSAGE_KINDS = (
     Kind.DEAD_LETTER,
     Kind.STORE,
 )
-"""Kinds that this monitor reads; of results, only those that say more than that a first delivery at a known place went
-well.
-"""
+"""Kinds that this monitor reads, except results that say just that a first delivery at a known place went well."""
 
 RESERVE = 13
 """Number of rows that one event may add."""
@@ -209,9 +207,7 @@ def _is_wanted(kind: Kind, result: int, attempt: int, offset: int) -> Any:
 
 @entry
 def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e: Any) -> Any:
-    """Process ``e`` from event ``start`` on; returns the number of the event before which room ran out, or of all
-    events.
-    """
+    """Process ``e`` from event ``start`` on; returns the event before which room ran out, or the number of all."""
     ahead = start
     for i in range(start, len(e.kind)):
         if i == ahead:

@@ -234,9 +234,7 @@ def _down(context: Context, names: Names) -> Any:
 
 
 class Scopes:
-    """Consumers of a message: a group, or one client of a broadcasting group; a message has a separate history with
-    each.
-    """
+    """Consumers of a message: a group, or one client of a broadcasting group; each has a history of its own."""
 
     def __init__(self, names: Names, settings: Settings, context: Context) -> None:
         self._names = names

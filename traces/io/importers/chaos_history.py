@@ -69,9 +69,7 @@ class ChaosHistory:
 
 @dataclass
 class _Sent:
-    """What producers say about messages, by value, and whether all consumers have found their queues empty at the
-    end.
-    """
+    """What producers say about messages, by value, and whether all consumers found their queues empty at the end."""
 
     positions: dict[str, Event] = field(default_factory=dict)
     empty: dict[str, bool] = field(default_factory=dict)

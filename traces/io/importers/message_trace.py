@@ -358,8 +358,6 @@ def _process(unique: str) -> str | None:
 
 
 def _host(address: str) -> str:
-    """The host of an address such as ``/10.0.0.5:43210``: ports differ from broker to broker, and identify no
-    client.
-    """
+    """The host of an address such as ``/10.0.0.5:43210``: ports differ between brokers, and identify no client."""
     host = address.lstrip("/")
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
