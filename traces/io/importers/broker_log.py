@@ -18,9 +18,9 @@ from pathlib import Path
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
-from ...format.schema import PULLED, Group, Header
+from ...format.schema import Header
 from .log_line import BROKER, PLAIN, LogLine, layout_of
-from .log_table import Table, Told, fields_in, row, told_again, told_lines
+from .log_table import Groups, Table, Told, fields_in, row, told_again, told_lines
 from .message_text import QUEUE, consumers_in
 from .protocol import Event, Imported
 
@@ -243,7 +243,7 @@ class BrokerLog:
             header=Header(
                 source=f"broker log ({path.name}), times as {self.zone or names.zone}",
                 evidence=frozenset(names.kinds & BROKER_EVIDENCE),
-                groups=names.groups(),
+                groups=names.groups.known(),
             ),
             events=self._events(path, numbers, names, skipped),
             skipped=skipped,
@@ -276,9 +276,7 @@ class _Names:
     zone: str = ""
     end: int = 0
     brokers: dict[str, None] = field(default_factory=dict)
-    modes: dict[str, str] = field(default_factory=dict)
-    orderly: set[str] = field(default_factory=set)
-    pulled: set[str] = field(default_factory=set)
+    groups: Groups = field(default_factory=Groups)
     kinds: set[Kind] = field(default_factory=set)
     beats: dict[str, list[int]] = field(default_factory=dict)
     silent: dict[tuple[str, str], list[int]] = field(default_factory=dict)
@@ -290,15 +288,11 @@ class _Names:
             return
         for event in told.events:
             self.kinds.add(event["kind"])
+            self.groups.see(event, line)
             if event["kind"] == Kind.HEARTBEAT:
-                consumers = list(consumers_in(line.message))
-                self.modes |= {consumer.group: consumer.mode for consumer in consumers}
-                self.pulled |= {consumer.group for consumer in consumers if consumer.pulls}
                 self.beats.setdefault(event["group"], []).append(line.time)
             if event["kind"] == Kind.UNREGISTER and event.get("path") == Way.EXPIRED:
                 self.silent.setdefault((event["group"], _address(event["detail"])), []).append(line.time)
-            if event["kind"] in (Kind.LOCK, Kind.UNLOCK):
-                self.orderly.add(event["group"])
             if event.get("broker"):
                 self.brokers[event["broker"]] = None
 
@@ -307,16 +301,6 @@ class _Names:
         times, time = self.beats[beat["group"]], int(beat["time"])
         later = bisect_right(times, time)
         return (times[later] if later < len(times) else self.end) - time > AGREED
-
-    def groups(self) -> dict[str, Group]:
-        """What is known about the groups whose mode or locks are stated."""
-        return {
-            name: Group(
-                mode=self.modes.get(name, "clustering"),
-                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
-            )
-            for name in sorted({*self.modes, *self.orderly})
-        }
 
 
 class _Members:

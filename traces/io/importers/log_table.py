@@ -11,14 +11,15 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as File
 
 from ...format.kinds import Kind, Path, Result
 from ...format.problems import Problems
-from ...format.schema import BY_NAME
+from ...format.schema import BY_NAME, PULLED, Group
 from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
+from .message_text import consumers_in
 from .protocol import Event
 
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
@@ -75,6 +76,39 @@ def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | 
         raise ValueError(f"{sorted(unknown)} of {pattern!r} are no fields")
     fixed = {_FIELDS[type(word)]: word for word in words}
     return Row(contains=contains, pattern=compiled, fixed=fixed, more=more, says=says)
+
+
+@dataclass(kw_only=True)
+class Groups:
+    """What the messages of a log say about its groups."""
+
+    modes: dict[str, str] = field(default_factory=dict)
+    strategies: dict[str, str] = field(default_factory=dict)
+    orderly: set[str] = field(default_factory=set)  # those with locks
+    pulled: set[str] = field(default_factory=set)  # those whose applications pull
+
+    def see(self, event: Event, line: LogLine) -> None:
+        """Take an event of a message into account."""
+        if event["kind"] == Kind.HEARTBEAT:
+            for consumer in consumers_in(line.message):
+                self.modes[consumer.group] = consumer.mode
+                if consumer.pulls:
+                    self.pulled.add(consumer.group)
+        elif event["kind"] == Kind.REBALANCE:
+            self.strategies[event["group"]] = event["detail"]
+        elif event["kind"] in (Kind.LOCK, Kind.UNLOCK):
+            self.orderly.add(event["group"])
+
+    def known(self) -> dict[str, Group]:
+        """The groups whose mode, strategy or locks are stated."""
+        return {
+            name: Group(
+                mode=self.modes.get(name, "clustering"),
+                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
+                strategy=self.strategies.get(name, "AVG"),
+            )
+            for name in sorted({*self.modes, *self.strategies, *self.orderly})
+        }
 
 
 Note = Callable[[LogLine, Told | None], None]

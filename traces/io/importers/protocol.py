@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ...format.kinds import Kind
 from ...format.problems import Problems
 from ...format.schema import Header
 
@@ -29,6 +30,17 @@ class Imported:
     header: Header
     events: Iterator[Event]
     skipped: Counter[str] = field(default_factory=Counter)
+
+
+def with_losses(events: Iterator[Event], why: str) -> Iterator[Event]:
+    """Events of which any may be missing: a gap over all their time comes after them."""
+    first = last = None
+    for event in events:
+        first = event["time"] if first is None else min(first, event["time"])
+        last = event["time"] if last is None else max(last, event["time"])
+        yield event
+    if last is not None:
+        yield {"time": last, "kind": Kind.GAP, "due": first, "detail": why}
 
 
 class Importer(Protocol):
