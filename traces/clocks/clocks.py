@@ -35,15 +35,10 @@ _MILLIS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A recorder's clock between two of its steps.
+    """A recorder's clock between two of its steps."""
 
-    Attributes:
-        since: beginning, by this clock, µs.
-        times: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
-    """
-
-    since: int
-    times: tuple[int, ...]
+    since: int  # beginning, by this clock, µs
+    times: tuple[int, ...]  # µs by this clock; ``offsets``: how far it was ahead then, µs; in between it drifts
     offsets: tuple[int, ...]
 
 
@@ -122,18 +117,12 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A time in which no steadily running clocks explain the causal order.
+    """A time in which no steadily running clocks explain the causal order."""
 
-    Attributes:
-        since: µs; ``until``: µs. Events in between have no certain order between recorders.
-        recorders: those whose clock was set, if this can be determined; otherwise all that contradict each other.
-        events: the causal pairs that contradict each other, in words.
-    """
-
-    since: int
+    since: int  # µs; ``until``: µs. Events in between have no certain order between recorders
     until: int
-    recorders: tuple[Actor, ...]
-    events: tuple[str, ...]
+    recorders: tuple[Actor, ...]  # those whose clock was set; if that is not known, all that contradict each other
+    events: tuple[str, ...]  # the causal pairs that contradict each other, in words
 
     def __str__(self) -> str:
         whose = " and ".join(map(str, self.recorders)) or "a recorder"

@@ -37,23 +37,14 @@ class Limits:
 
 @dataclass(kw_only=True)
 class Reading:
-    """How far queues were read.
+    """How far queues were read."""
 
-    Attributes:
-        since: messages stored before are left out, ms by the clocks of the brokers.
-        until: messages stored then or later are left out; None for no end.
-        next: for each queue, the offset to continue at.
-        last: for each queue, when the last message read was stored, ms.
-        lost: for each queue, how many messages its broker had deleted before they were read.
-        unread: queues that could not be read to their end because of a limit, or the cluster, with the reason.
-    """
-
-    since: int
-    until: int | None = None
-    next: dict[Queue, int] = field(default_factory=dict)
-    last: dict[Queue, int] = field(default_factory=dict)
-    lost: dict[Queue, int] = field(default_factory=dict)
-    unread: dict[Queue, str] = field(default_factory=dict)
+    since: int  # messages stored before are left out, ms by the clocks of the brokers
+    until: int | None = None  # messages stored then or later are left out; None for no end
+    next: dict[Queue, int] = field(default_factory=dict)  # for each queue, the offset to continue at
+    last: dict[Queue, int] = field(default_factory=dict)  # for each queue, when the last message read was stored, ms
+    lost: dict[Queue, int] = field(default_factory=dict)  # how many messages were deleted before they were read
+    unread: dict[Queue, str] = field(default_factory=dict)  # queues that could not be read to their end, and why
 
     def read(
         self,

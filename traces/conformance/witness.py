@@ -24,15 +24,10 @@ MOST_EVENTS = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """The result of following a queue through the model.
+    """The result of following a queue through the model."""
 
-    Attributes:
-        mismatches: events that the model does not allow, in the order of the trace.
-        assumed: what had to be assumed, or was not followed, so that the rest is no full evidence; empty if nothing.
-    """
-
-    mismatches: tuple[Mismatch, ...] = ()
-    assumed: str = ""
+    mismatches: tuple[Mismatch, ...] = ()  # events that the model does not allow, in the order of the trace
+    assumed: str = ""  # what was assumed, or not followed, so that the rest is no full evidence; empty if nothing
 
     @property
     def allows_all(self) -> bool:

@@ -35,24 +35,14 @@ class Noticed(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A mutant and what was noticed about it.
+    """A mutant and what was noticed about it."""
 
-    Attributes:
-        kind: kind of the changed event.
-        label: the change in words.
-        row: position of the event in the original recording.
-        check: what the check reports.
-        claims: ids of the claims that report it.
-        conform: whether the model follows the changed recording less far than the original: more mismatches or gaps;
-            False if the model was not run.
-    """
-
-    kind: Kind
-    label: str
-    row: int
-    check: Noticed
-    claims: tuple[str, ...]
-    conform: bool
+    kind: Kind  # kind of the changed event
+    label: str  # the change in words
+    row: int  # position of the event in the original recording
+    check: Noticed  # what the check reports
+    claims: tuple[str, ...]  # ids of the claims that report it
+    conform: bool  # whether the model follows it less far than the original; False if the model was not run
 
 
 class Recording:

@@ -16,19 +16,12 @@ from .windows import in_table
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat:
-    """A message that was delivered again from its queue.
+    """A message that was delivered again from its queue."""
 
-    Attributes:
-        time: of the delivery, ms.
-        queue: number of the queue in the machine.
-        offset: of the message.
-        causes: why it may have come again: all causes recorded since its last delivery; empty if there are none.
-    """
-
-    time: int
-    queue: int
-    offset: int
-    causes: frozenset[Cause]
+    time: int  # of the delivery, ms
+    queue: int  # number of the queue in the machine
+    offset: int  # of the message
+    causes: frozenset[Cause]  # why it may have come again: all causes since its last delivery; empty if none
 
 
 @dataclass(frozen=True, kw_only=True)

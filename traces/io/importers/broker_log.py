@@ -218,16 +218,11 @@ DROPPED_AFTER = 130_000
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerLog:
-    """Reads logs of brokers.
-
-    Attributes:
-        zone: time zone; None: GMT+8, as set in the brokers' logging configuration, and UTC for other layouts.
-        broker: name of the broker; from its start message if None.
-    """
+    """Reads logs of brokers."""
 
     name: str = "broker-log"
-    zone: str | None = None
-    broker: str | None = None
+    zone: str | None = None  # time zone; None: GMT+8, as brokers' logging is configured, and UTC for other layouts
+    broker: str | None = None  # name of the broker; from its start message if None
 
     def detects(self, head: str, name: str) -> bool:
         """Whether one of the first lines has the layout of a broker's log, or states a setting of brokers."""
