@@ -152,9 +152,7 @@ class Clocks:
     def of(cls, batches: Iterable[tuple[Actor, pa.RecordBatch, Any]], *, broadcasting: Collection[str] = ()) -> Clocks:
         """The clocks of recordings.
 
-        Args:
-            batches: events with their recorder and, if known, their times in µs; those of each recorder in its order.
-            broadcasting: groups in which every client has offsets of its own.
+        The events of each recorder are in its order; in ``broadcasting`` groups every client has its own offsets.
         """
         seen = Observed()
         for recorder, batch, micros in batches:

@@ -231,8 +231,7 @@ class Observed:
     def matched(self, broadcasting: Collection[str] = ()) -> Matched:
         """The pairs, each of two different recorders.
 
-        Args:
-            broadcasting: groups in which every client has offsets of its own.
+        In ``broadcasting`` groups every client has offsets of its own.
         """
         sides = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         own = [code for group, code in self._groups.items() if group in broadcasting]

@@ -97,10 +97,6 @@ class Order:
     Attributes:
         skew: the assumed distance of clocks without bounds, and the least distance, ms; or as long as some thread was
             delayed, if that is more.
-
-    Args:
-        clocks: of the recorders.
-        skew: see there.
     """
 
     def __init__(self, clocks: Clocks, skew: int) -> None:

@@ -56,12 +56,8 @@ class Reading:
     ) -> None:
         """Read all queues in turns, so that a limit cuts off the latest messages of each queue, not whole queues.
 
-        Args:
-            cluster: the cluster to read from.
-            queues: the queues to read.
-            limits: how much may be read.
-            take: called with each message of the window.
-            after: called after each answer, once all its messages have been taken.
+        ``take`` is called with each message of the window, ``after`` after each answer, once its messages have been
+        taken.
 
         Raises:
             ClusterError: a broker does not answer, or refuses.

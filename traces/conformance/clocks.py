@@ -61,9 +61,7 @@ class Recorders:
 def in_time(trace: Trace, *, slack: int) -> Recorders:
     """Make a trace return causally consistent times, and determine what remains open.
 
-    Args:
-        trace: the trace, which is read once for this unless its clocks are known.
-        slack: assumed distance of clocks without bounds, ms.
+    Reads the trace once, unless its clocks are known. ``slack`` is the assumed distance of clocks without bounds, ms.
     """
     if trace.clocks is None:
         clocks = _measured(trace)

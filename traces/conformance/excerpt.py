@@ -103,10 +103,7 @@ def recorded(trace: Trace, positions: Collection[Place]) -> Mapping[Place, Strea
 def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) -> Excerpt | None:
     """What was recorded about a finding; None if it concerns no message or no process of the queue.
 
-    Args:
-        stream: the recording of its queue.
-        row: the finding, by the columns of ``findings.ROW``.
-        named: the processes that it names.
+    ``row`` is the finding, by the columns of ``findings.ROW``; ``named`` are the processes that it names.
     """
     past = [event for event in stream.events if event.time <= row["time"]]
     messages = _messages(past, row, named)

@@ -44,10 +44,7 @@ _NAME_MEMBERS = frozenset({Kind.MEMBERS, Kind.REBALANCE})
 class Spill:
     """Events stored in buckets: those that are equal in some columns are in one bucket, in their order.
 
-    Args:
-        keys: the columns.
-        cleanup: the context in which the files are deleted.
-        buckets: number of buckets; with 0, it depends on the size.
+    Files are deleted with the context ``cleanup``. With 0 ``buckets``, their number depends on the size.
     """
 
     def __init__(self, keys: Sequence[str], cleanup: ExitStack, *, buckets: int = 0) -> None:

@@ -47,10 +47,7 @@ class Explained:
 def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
     """Follow queues at which the correct model stops, with each known bug. Reads the trace once.
 
-    Args:
-        trace: what was recorded.
-        positions: where the correct model does not allow an event; if there are many, the first ones.
-        slack: how far records of different processes may be apart from what they record, ms.
+    Of many ``positions``, the first are followed; ``slack`` is as for :func:`.conform.conform`.
 
     Raises:
         TraceError: there are no events.

@@ -84,9 +84,7 @@ class Words:
 class Names:
     """All names of a trace, in the order of their first appearance.
 
-    Args:
-        groups: what is known about groups.
-        members: which process of a broadcasting group replaces which other; any other process is a member of its own.
+    ``members`` says which process of a broadcasting group replaces which; any other is a member of its own.
     """
 
     def __init__(self, groups: Mapping[str, Group] | None = None, members: Mapping[Actor, int] | None = None) -> None:

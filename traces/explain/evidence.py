@@ -87,10 +87,7 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
     Of the stored offsets, those are kept that pass ``offset``, that go back, that came on an unusual path, or that were
     stored at given times.
 
-    Args:
-        found: events by time.
-        offset: of a message; None for none.
-        times: ms.
+    ``found`` is ordered by time.
     """
     kept = []
     stored: dict[int, int] = {}

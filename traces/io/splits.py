@@ -97,7 +97,7 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
             found.append(Split(format=JSONL, paths=(str(source.path),), file=file))
         elif isinstance(source, ImportedTrace):
             format, paths = source.importer.name, tuple(map(str, source.paths))
-            given = tuple(importers.given_options(source.importer).items())
+            given = tuple(item for item in sorted(source.importer.options.items()) if item[1] is not None)
             found.append(Split(format=format, paths=paths, file=file, options=given, source=source))
         if others is not None:
             found[first:] = [replace(split, others=others, source=reader) for split in found[first:]]

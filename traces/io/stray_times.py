@@ -61,10 +61,7 @@ def far_off(times: Any) -> Sequence[int]:
 def contradicted(times: Any, whose: Sequence[Any], found: Sequence[int]) -> Any:
     """Which of the positions that are far off have stray times.
 
-    Args:
-        times: times of all events.
-        whose: the words of each column of :data:`WHOSE`; empty if there is none.
-        found: result of :func:`far_off`.
+    ``whose`` has the words of each column of :data:`WHOSE`, empty if there are none.
     """
     return np.array([at for at in found if _is_contradicted(times, whose, at)], np.int64)
 

@@ -186,11 +186,6 @@ class JsonlWriter(TraceWriter):
 def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatch | Mapping[str, Any]]) -> int:
     """Write a trace as JSONL, see :class:`JsonlWriter`.
 
-    Args:
-        path: path of the file; its folder is made if necessary.
-        header: header of the trace.
-        events: batches or single events.
-
     Returns:
         How many events were written.
 

@@ -118,12 +118,7 @@ class MessageEvents(NamedTuple):
 class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 
-    Args:
-        names: names of slots and actors.
-        settings: settings of the check.
-        context: context of the trace.
-        release: release of RocketMQ.
-        messages: approximate number of messages, if it is known.
+    ``messages`` is their approximate number, if it is known.
 
     Attributes:
         without_origin: number of events that name no message, and were passed over.

@@ -22,7 +22,7 @@ from ...format.schema import Header
 from .log_line import BROKER, PLAIN, LogLine, layout_of
 from .log_table import Groups, Table, Told, fields_in, row, told_again, told_lines
 from .message_text import QUEUE, consumers_in
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
@@ -217,7 +217,7 @@ DROPPED_AFTER = 130_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerLog:
+class BrokerLog(Importer):
     """Reads logs of brokers."""
 
     name: str = "broker-log"

@@ -21,7 +21,7 @@ from ...format.schema import Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
 from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
 from .log_table import Groups, Told, told_again, told_lines
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 RESET_PAUSE = 10_000
 """Pause of ``MQClientInstance#resetOffset`` before it sets offsets; ms."""
@@ -43,7 +43,7 @@ _TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientLog:
+class ClientLog(Importer):
     """Reads logs of clients."""
 
     name: str = "client-log"

@@ -20,7 +20,7 @@ from ...format.schema import Header
 from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
 from .message_text import messages_in
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 _FAILED = re.compile(r"consume message failed\. messageId:([^,\s]+), ?topic:([^,\s]+), ?reconsumeTimes:(\d+)")
 _RECEIVED = "received msg: MessageExt ["
@@ -31,7 +31,7 @@ OWN_LINE = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListenerLog:
+class ListenerLog(Importer):
     """Reads logs of listeners."""
 
     name: str = "listener-log"

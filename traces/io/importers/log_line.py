@@ -117,12 +117,8 @@ def log_lines(
 ) -> Iterator[LogLine]:
     """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
 
-    Args:
-        path: path of the file.
-        problems: receives lines whose time is impossible.
-        skipped: counts lines that are no event, by what they are.
-        zone: zone of all times; by the layout if None.
-        only: numbers of the wanted lines, in their order; all if None.
+    With ``zone``, all times are in this zone, otherwise in that of their layout; with ``only``, lines with other
+    numbers are passed over. Impossible times are ``problems``.
     """
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0

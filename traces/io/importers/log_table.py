@@ -120,13 +120,7 @@ def told_lines(
 ) -> array[int]:
     """The numbers of the lines of a log that fit some row; all other lines are counted in ``skipped``.
 
-    Args:
-        path: path of the file.
-        table: table of the program that wrote it.
-        problems: receives lines whose time is impossible.
-        skipped: counts the others, by what they are.
-        zone: zone of all times; by the layout if None.
-        note: called with each message of the file, and its meaning.
+    ``note`` is called with each message of the file, and its meaning; the rest is as for :func:`.log_line.log_lines`.
     """
     numbers = array("q")
     for line in log_lines(path, problems, skipped, zone=zone):

@@ -25,7 +25,7 @@ from ...format.problems import Problems
 from ...format.schema import Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json
-from .protocol import Event, Imported, with_losses
+from .protocol import Event, Imported, Importer, with_losses
 
 FIELD, RECORD = "\x01", "\x02"
 _TYPES = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
@@ -44,7 +44,7 @@ UNKNOWN_CLIENT = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MessageTrace:
+class MessageTrace(Importer):
     """Reads message-trace data."""
 
     name: str = "message-trace"

@@ -24,7 +24,7 @@ from ...format.problems import Problems
 from ...format.schema import Group, Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json, what_is_wrong
-from .protocol import Event, Imported, with_losses
+from .protocol import Event, Imported, Importer, with_losses
 
 UNKNOWN_CLIENT = "unknown"
 """The client of a span if neither attributes nor the resource show it."""
@@ -48,7 +48,7 @@ _MARK = '"resourceSpans"'
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtelSpans:
+class OtelSpans(Importer):
     """Reads spans."""
 
     name: str = "otel-spans"
