@@ -15,13 +15,7 @@ from .agenda import put
 from .commits import commit
 from .plan import BROADCASTING, ORDERLY, Plan
 from .tables import GROUP, Tables, doubled
-from .world import (
-    CLEAN,
-    CLOSED,
-    DRAINING,
-    PERSIST,
-    PULL,
-)
+from .world import CLEAN, CLOSED, DRAINING, PERSIST, PULL
 
 LOCK_PERIOD = 20_000
 FIRST_PULL, LOCK_AGAIN, UNBALANCED = 500, 500, 1_000
