@@ -33,6 +33,7 @@ CONSUMER_NOT_ONLINE = 206
 _TOPIC = re.compile(r'"topic":\s*("(?:[^"\\]|\\.)*")')
 _WITH_SUBSCRIPTION = 1 << 2
 _TRIES = 4
+_TIMEOUT = 5.0  # seconds for each part of an answer
 _SECRETS = ("acl", "accesskey", "signature", "authenticat", "authoriz", "permission", "user:")
 
 
@@ -79,19 +80,13 @@ class Cluster:
         namesrv: addresses, ``host:port``; the first that answers is used.
         credentials: signs all requests, if given.
         tls: for all connections, if given.
-        timeout: seconds for each part of an answer.
     """
 
     def __init__(
-        self,
-        namesrv: tuple[str, ...],
-        *,
-        credentials: Credentials | None = None,
-        tls: ssl.SSLContext | None = None,
-        timeout: float = 5.0,
+        self, namesrv: tuple[str, ...], *, credentials: Credentials | None = None, tls: ssl.SSLContext | None = None
     ) -> None:
         self._namesrv = namesrv
-        self._credentials, self._tls, self._timeout = credentials, tls, timeout
+        self._credentials, self._tls = credentials, tls
         self._open: dict[str, Connection] = {}
         self._addresses: dict[str, str] = {}
 
@@ -251,7 +246,7 @@ class Cluster:
             try:
                 if fresh:
                     self._open[address] = Connection(
-                        address, credentials=self._credentials, tls=self._tls, timeout=self._timeout
+                        address, credentials=self._credentials, tls=self._tls, timeout=_TIMEOUT
                     )
                 answer = self._open[address].ask(code, fields)
             except BaseException as error:
