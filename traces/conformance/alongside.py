@@ -79,9 +79,7 @@ class Following(ABC):
         ]
 
     def get(self, state: StateTuple, name: str, *index: str) -> int:
-        """A variable, such as ``owns`` with ``c0`` and ``q0``, with as many of these indices as it has; 0 if there is
-        none.
-        """
+        """A variable, such as ``owns`` of ``c0`` and ``q0``, by as many of these indices as it has; 0 without it."""
         for length in range(len(index), -1, -1):
             place = self.cell.get(f"{name}[{', '.join(index[:length])}]" if length else name)
             if place is not None:

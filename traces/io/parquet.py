@@ -163,9 +163,7 @@ class ParquetTrace:
                 first += count
 
     def reading(self) -> Pass:
-        """The receiver for problems of another reader of the events; problems that it has reported are not reported
-        again here.
-        """
+        """The receiver for problems of another reader of the events; what that reported is not reported here again."""
         return self._problems.begin()
 
     def _strays(self, opened: pq.ParquetFile, group: int) -> Any:

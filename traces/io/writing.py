@@ -125,9 +125,7 @@ class ParquetWriter(TraceWriter):
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add events. Columns that the batch does not have are null; columns that are not in the schema are left
-        out.
-        """
+        """Add events. Columns that the batch lacks are null; columns that the schema lacks are left out."""
         batch = conformed(batch, self._schema)
         while len(batch):
             room = self._rows_in_group - self._held_rows

@@ -51,9 +51,7 @@ class ClientLog(Importer):
     client: str | None = None  # client id of messages that do not name one; from other messages if None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a client's log, or is one of its messages in another
-        layout.
-        """
+        """Whether one of the first lines has the layout of a client's log, or a client's message in another layout."""
         for text in head.split("\n"):
             found = layout_of(text)
             if found is None:
