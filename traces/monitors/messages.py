@@ -72,7 +72,8 @@ _RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
-WITHOUT_ORIGIN = "events that name no message"
+WITHOUT_ORIGIN, WITHOUT_COUNT = "events that name no message", "events of retries without a count"
+_PASSED_OVER = (WITHOUT_ORIGIN, WITHOUT_COUNT)
 _AHEAD = 512
 """How many events ahead deliveries are prefetched."""
 
@@ -119,10 +120,6 @@ class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 
     ``messages`` is their approximate number, if it is known.
-
-    Attributes:
-        without_origin: number of events that name no message, and were passed over.
-        without_count: number of events of retries without their count, which were passed over.
     """
 
     def __init__(
@@ -134,16 +131,6 @@ class MessageFold:
         self._known = nothing_known(messages)
         self._notes = new_notes(room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)
-
-    @property
-    def without_origin(self) -> int:
-        """Number of events that named no message."""
-        return int(self._passed_over[_WITHOUT_ORIGIN])
-
-    @property
-    def without_count(self) -> int:
-        """Number of events of retries without their count."""
-        return int(self._passed_over[_WITHOUT_COUNT])
 
     def feed(self, coded: Coded) -> None:
         """Process the next events."""
@@ -181,11 +168,7 @@ class MessageFold:
             # One chain may need more rows than there are.
             room = 2 * room if at == before else room
         tell_unplaced(self._known, self._terms, statuses)
-        passed_over = {
-            WITHOUT_ORIGIN: self.without_origin,
-            "events of retries without a count": self.without_count,
-        }
-        told = {what: count for what, count in passed_over.items() if count}
+        told = {what: int(count) for what, count in zip(_PASSED_OVER, self._passed_over, strict=True) if count}
         return replace(outcome_of(self._notes, statuses), passed_over=told)
 
 
