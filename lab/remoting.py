@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..traces.cluster.questions import GET_BROKER_CLUSTER_INFO, GET_BROKER_CONFIG
+from ..traces.cluster.questions import Request
 from ..traces.cluster.remoting import SUCCESS, ask
 
 _MASTER = "0"
@@ -14,7 +14,7 @@ def brokers_known(namesrv: str, *, timeout: float = 3.0) -> dict[str, str]:
     Raises:
         OSError: it does not answer, or answers something else.
     """
-    answer = ask(namesrv, GET_BROKER_CLUSTER_INFO, timeout=timeout)
+    answer = ask(namesrv, Request.GET_BROKER_CLUSTER_INFO, timeout=timeout)
     if answer.code != SUCCESS:
         raise OSError(f"{namesrv} answers code {answer.code}: {answer.remark}")
     table = answer.json().get("brokerAddrTable") or {}
@@ -30,4 +30,4 @@ def broker_answers(address: str, *, timeout: float = 3.0) -> bool:
     Raises:
         OSError: no server listens, or the time is over.
     """
-    return ask(address, GET_BROKER_CONFIG, timeout=timeout).code == SUCCESS
+    return ask(address, Request.GET_BROKER_CONFIG, timeout=timeout).code == SUCCESS

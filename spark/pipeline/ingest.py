@@ -17,7 +17,6 @@ from ...traces.format.schema import is_text
 from ...traces.io import Trace, open_trace
 from ...traces.io.addresses import is_address, local_path, store_of
 from ...traces.io.imported import ImportedTrace
-from ...traces.io.importers.protocol import SeriesImporter
 from ...traces.io.lost import holes_of
 from ...traces.io.open import NothingToReadError, files_of
 from ...traces.io.source import Source as Opened
@@ -237,7 +236,7 @@ class _Ingesting:
             file=source.file,
             files=files,
             joined=isinstance(source, CapturedTrace)
-            or (isinstance(source, ImportedTrace) and isinstance(source.importer, SeriesImporter)),
+            or (isinstance(source, ImportedTrace) and source.importer.reads_series),
             stated=replace(source.stated, file=source.file),
             parts=[one.pieces for one in written],
             counted=all(one.counted for one in written),

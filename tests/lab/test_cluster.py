@@ -15,7 +15,7 @@ from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import RELEASES, Toolchain
 from rocketproof.lab.process import Process, processes_with
 from rocketproof.lab.remoting import brokers_known
-from rocketproof.traces.cluster.questions import GET_ROUTEINFO_BY_TOPIC
+from rocketproof.traces.cluster.questions import Request
 from rocketproof.traces.cluster.remoting import ask
 
 NO_TOOLS = Toolchain(java=Path("/none/java"), maven=Path("/none/mvn"), cache=Path("/none"))
@@ -106,7 +106,7 @@ def test_a_cluster_answers_and_leaves_nothing(toolchain: Toolchain, tmp_path: Pa
     with Cluster.up(toolchain, release=release, home=home, settings={"messageDelayLevel": "1s 2s"}) as cluster:
         (broker,) = cluster.brokers
         assert brokers_known(cluster.namesrv) == {"broker-a": broker.address}
-        route = ask(cluster.namesrv, GET_ROUTEINFO_BY_TOPIC, {"topic": "SCHEDULE_TOPIC_XXXX"}).json()
+        route = ask(cluster.namesrv, Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "SCHEDULE_TOPIC_XXXX"}).json()
         assert [data["brokerName"] for data in route["queueDatas"]] == ["broker-a"]
         assert [part.state for part in cluster.status()] == ["answers", "answers"]
         assert len(processes_with(mark(home))) == 2

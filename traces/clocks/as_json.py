@@ -17,9 +17,7 @@ _MOST = 1 << 62
 
 
 def clocks_told(stated: Stated, line: int, problems: Problems) -> Clocks | None:
-    """The clocks by which the times of a file are already corrected, according to its header; None if there are
-    none.
-    """
+    """The clocks by which the times of a file are already corrected, as its header states; None without any."""
     said = stated.header.extra.get(MEMBER)
     if said is None:
         return None

@@ -89,9 +89,7 @@ class Bounds:
 def bounds_of(matched: Matched, slack: int = 0) -> Bounds:
     """The bounds that pairs imply.
 
-    Args:
-        matched: the pairs, at least one.
-        slack: uncertainty of times, µs, besides that of times in whole seconds.
+    ``slack`` is the uncertainty of times, µs, besides that of whole seconds. There must be a pair.
     """
     recorders, ends = np.unique(np.r_[matched.earlier, matched.later], return_inverse=True)
     earlier, later = ends[: len(matched.earlier)], ends[len(matched.earlier) :]

@@ -20,9 +20,7 @@ from .pairs import PAIRS
 from .strays import without_strays
 
 HELD_UP = 20
-"""How long a thread may be delayed between an action and its time stamp, ms: the order of closer events is not
-certain.
-"""
+"""How long a thread may be delayed between an action and its time stamp, ms: closer events have no certain order."""
 
 HELD_UP_LONGER = (20, 50, 128)
 """If pairs contradict each other by less than one of these, ms, a thread of a busy machine was delayed by that much,
@@ -37,15 +35,10 @@ _MILLIS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A recorder's clock between two of its steps.
+    """A recorder's clock between two of its steps."""
 
-    Attributes:
-        since: beginning, by this clock, µs.
-        times: µs by this clock; ``offsets``: how far it was ahead then, µs. Between them it drifts steadily.
-    """
-
-    since: int
-    times: tuple[int, ...]
+    since: int  # beginning, by this clock, µs
+    times: tuple[int, ...]  # µs by this clock; ``offsets``: how far it was ahead then, µs; in between it drifts
     offsets: tuple[int, ...]
 
 
@@ -124,18 +117,12 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A time in which no steadily running clocks explain the causal order.
+    """A time in which no steadily running clocks explain the causal order."""
 
-    Attributes:
-        since: µs; ``until``: µs. Events in between have no certain order between recorders.
-        recorders: those whose clock was set, if this can be determined; otherwise all that contradict each other.
-        events: the causal pairs that contradict each other, in words.
-    """
-
-    since: int
+    since: int  # µs; ``until``: µs. Events in between have no certain order between recorders
     until: int
-    recorders: tuple[Actor, ...]
-    events: tuple[str, ...]
+    recorders: tuple[Actor, ...]  # those whose clock was set; if that is not known, all that contradict each other
+    events: tuple[str, ...]  # the causal pairs that contradict each other, in words
 
     def __str__(self) -> str:
         whose = " and ".join(map(str, self.recorders)) or "a recorder"
@@ -145,17 +132,11 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Clocks:
-    """The clocks of all recorders.
+    """The clocks of all recorders."""
 
-    Attributes:
-        clocks: of each recorder that was seen.
-        steps: where clocks were set.
-        held_up: by how much time stamps may be late, ms, if pairs show this; otherwise 0.
-    """
-
-    clocks: Mapping[Actor, Clock] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-    held_up: int = 0
+    clocks: Mapping[Actor, Clock] = field(default_factory=dict)  # of each recorder that was seen
+    steps: tuple[Step, ...] = ()  # where clocks were set
+    held_up: int = 0  # by how much time stamps may be late, ms, if pairs show this; otherwise 0
 
     @cached_property
     def corrects(self) -> bool:
@@ -171,9 +152,7 @@ class Clocks:
     def of(cls, batches: Iterable[tuple[Actor, pa.RecordBatch, Any]], *, broadcasting: Collection[str] = ()) -> Clocks:
         """The clocks of recordings.
 
-        Args:
-            batches: events with their recorder and, if known, their times in µs; those of each recorder in its order.
-            broadcasting: groups in which every client has offsets of its own.
+        The events of each recorder are in its order; in ``broadcasting`` groups every client has its own offsets.
         """
         seen = Observed()
         for recorder, batch, micros in batches:
@@ -182,9 +161,7 @@ class Clocks:
 
 
 def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
-    """The clocks that explain the observed pairs; ``broadcasting``: groups in which every client has its own
-    offsets.
-    """
+    """The clocks that explain the observed pairs; in ``broadcasting`` groups every client has its own offsets."""
     matched = seen.matched(broadcasting)
     clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
     if not len(matched.pair):
@@ -213,9 +190,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
 
 
 def _explained(matched: Matched) -> tuple[Bounds, int]:
-    """The bounds that pairs imply, and by how many ms threads must have been delayed if pairs contradict each other
-    otherwise.
-    """
+    """The bounds that pairs imply, and the delay of threads, ms, without which pairs contradict each other."""
     in_millis = not (matched.earlier_time % _MILLIS).any() and not (matched.later_time % _MILLIS).any()
     bounds, slack = bounds_of(matched), 0
     if in_millis and not bounds.agree(0, len(bounds.direct)):

@@ -231,8 +231,7 @@ class Observed:
     def matched(self, broadcasting: Collection[str] = ()) -> Matched:
         """The pairs, each of two different recorders.
 
-        Args:
-            broadcasting: groups in which every client has offsets of its own.
+        In ``broadcasting`` groups every client has offsets of its own.
         """
         sides = np.concatenate([np.zeros(0, _SIDE), *self._sides])
         own = [code for group, code in self._groups.items() if group in broadcasting]
@@ -335,9 +334,7 @@ def _coarse(sides: Any, recorders: int) -> Any:
 
 
 def _begun_anew(sides: Any) -> Any:
-    """Queues whose first offset was stored again because their topic was created anew: an offset then does not identify
-    a message.
-    """
+    """Queues whose topic was created anew: their first offset was stored twice, so offsets identify no message."""
     stores = sides[(sides["after"] == 0) & _OF_STORES[sides["pair"]]]
     stores = stores[np.lexsort((stores["time"], stores["queue"]))]
     queues, first = np.unique(stores["queue"], return_index=True)
@@ -391,9 +388,7 @@ def _shared(batch: pa.RecordBatch, mask: int) -> Any:
 
 
 def _earliest(sides: Any, whose: Any) -> Any:
-    """The earliest of each key, in the order of keys, if all events with the key are of one client or broker: see
-    ``whose``.
-    """
+    """The earliest of each key, in the order of keys, if one client or broker has all events with it: see ``whose``."""
     sides = sides[np.lexsort((sides["time"], sides["key"]))]
     starts = np.flatnonzero(np.r_[True, sides["key"][1:] != sides["key"][:-1]][: len(sides)])
     if not len(starts):

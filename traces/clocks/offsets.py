@@ -22,18 +22,12 @@ Held-up threads widen the bounds equally on both sides, and leave their middle w
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """Consecutive pieces of time that one set of steadily running clocks explains.
+    """Consecutive pieces of time that one set of steadily running clocks explains."""
 
-    Attributes:
-        first: its first piece; ``end``: the one after its last.
-        bounds: pieces × recorders × recorders: the tightest bounds.
-        offsets: pieces × recorders, µs.
-    """
-
-    first: int
+    first: int  # its first piece; ``end``: the one after its last
     end: int
-    bounds: Any
-    offsets: Any
+    bounds: Any  # pieces × recorders × recorders: the tightest bounds
+    offsets: Any  # pieces × recorders, µs
 
 
 def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:
@@ -100,9 +94,7 @@ def _order(tight: Any, weights: Any) -> list[int]:
 
 
 def _offsets(tight: Any, order: list[int], narrow: int) -> Any:
-    """Offsets at every moment. Bounds are closed, so every choice for one recorder leaves a possible value for the
-    next.
-    """
+    """Offsets at every moment. Bounds are closed: any choice for one recorder leaves a possible value for the next."""
     offsets = np.zeros(tight.shape[:2], np.int64)
     for at, recorder in enumerate(order):
         known = order[:at]

@@ -97,10 +97,6 @@ class Order:
     Attributes:
         skew: the assumed distance of clocks without bounds, and the least distance, ms; or as long as some thread was
             delayed, if that is more.
-
-    Args:
-        clocks: of the recorders.
-        skew: see there.
     """
 
     def __init__(self, clocks: Clocks, skew: int) -> None:
@@ -154,9 +150,7 @@ class Order:
         return len(known) == 1 and clock.pairs >= MANY and known[0] > max(self.skew, LOOSE)
 
     def is_unsure(self, one: Actor, other: Actor) -> bool:
-        """Whether the order of two is never certain: one is loose, or one is off and the other is not known to be
-        right.
-        """
+        """Whether the order of two is never certain: one is loose, or off while the other is not known to be right."""
         is_loose = self.is_loose(one) or self.is_loose(other)
         return is_loose or (
             (self.is_off(one) or self.is_off(other)) and not (self.is_tight(one) and self.is_tight(other))

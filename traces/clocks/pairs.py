@@ -23,15 +23,10 @@ is sent to a broker which records anything was recorded by the broker.
 
 @dataclass(frozen=True)
 class EventPattern:
-    """Events of one kind, as one side of a pair.
+    """Events of one kind, as one side of a pair."""
 
-    Attributes:
-        kind: what happened.
-        results: only events with one of these results; all events if empty.
-    """
-
-    kind: Kind
-    results: frozenset[Result] = frozenset()
+    kind: Kind  # what happened
+    results: frozenset[Result] = frozenset()  # only events with one of these results; all events if empty
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,7 @@ def without_strays(matched: Matched) -> Matched:
 
 
 def _is_stray(matched: Matched, between: Any, other: Any, at: int) -> bool:
-    """Whether pairs of other queues in the opposite direction contradict a pair both before and after it, by each of
-    its clocks.
-    """
+    """Whether pairs of other queues, in the other direction, contradict a pair before and after it, by each clock."""
     when, there = int(matched.earlier_time[at]), int(matched.later_time[at])
     against = other[(matched.queue[other] != matched.queue[at]) & (between[other] + between[at] < -BEYOND)]
     # By both clocks: one that is set back shows the same time twice.

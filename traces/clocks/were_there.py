@@ -19,8 +19,7 @@ def set_before(before: Any) -> Any:
 
     The client then had the queue already: it may set the offset again that it has, and received none that is less.
 
-    Args:
-        before: causes, rows of :mod:`.observed`.
+    ``before`` are causes, rows of :mod:`.observed`.
     """
     order = np.lexsort((before["time"], before["queue"], before["client"], before["group"], before["recorder"]))
     whose = before[["recorder", "group", "client", "queue"]][order]

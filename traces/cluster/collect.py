@@ -35,19 +35,12 @@ _TOPIC_AT = {"Pub": 4, "EndTransaction": 4}
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is to be collected. A folder can only be continued with the same values.
+    """What is to be collected. A folder can only be continued with the same values."""
 
-    Attributes:
-        groups: consumer groups.
-        topics: topics to collect, besides those that the groups consume.
-        trace_topic: the topic to which clients send their message trace; empty to leave it out.
-        messages: whether to read which messages the topics, the retry and the dead-letter topics hold.
-    """
-
-    groups: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    trace_topic: str = TRACE_TOPIC
-    messages: bool = False
+    groups: tuple[str, ...] = ()  # consumer groups
+    topics: tuple[str, ...] = ()  # topics to collect, besides those that the groups consume
+    trace_topic: str = TRACE_TOPIC  # the topic to which clients send their message trace; empty to leave it out
+    messages: bool = False  # whether to read which messages the topics, the retry and the dead-letter topics hold
 
     def as_told(self) -> dict[str, Any]:
         """The values in the words of the options."""
@@ -61,23 +54,14 @@ class Asked:
 
 @dataclass(kw_only=True)
 class Collected:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        written: lines that were added to each file.
-        left_out: what was received and not written, by what it is.
-        notes: what the user should know, such as a topic that does not exist.
-        unread: queues that were not read to their end, with the reason.
-        lost: messages that were deleted before they were read.
-        samples: how often groups were sampled.
-    """
-
-    written: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-    unread: dict[Queue, str] = field(default_factory=dict)
-    lost: int = 0
-    samples: int = 0
+    written: Counter[str] = field(default_factory=Counter)  # lines that were added to each file
+    left_out: Counter[str] = field(default_factory=Counter)  # what was received and not written, by what it is
+    notes: list[str] = field(default_factory=list)  # what the user should know, such as a topic that does not exist
+    unread: dict[Queue, str] = field(default_factory=dict)  # queues that were not read to their end, with the reason
+    lost: int = 0  # messages that were deleted before they were read
+    samples: int = 0  # how often groups were sampled
 
 
 class Collection:

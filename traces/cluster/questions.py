@@ -8,6 +8,7 @@ group (ConsumerOffsetManager#queryThenEraseResetOffset).
 
 from __future__ import annotations
 
+import enum
 import json
 import re
 import ssl
@@ -21,37 +22,6 @@ from .remoting import SUCCESS, Answer, ClusterError, Connection, Credentials
 READER = "TOOLS_CONSUMER"
 TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 
-# Java RequestCode.
-_PULL_MESSAGE = 11
-_QUERY_CONSUMER_OFFSET = 14
-GET_BROKER_CONFIG = 26
-_GET_BROKER_RUNTIME_INFO = 28
-_SEARCH_OFFSET_BY_TIMESTAMP = 29
-_GET_MAX_OFFSET = 30
-_GET_MIN_OFFSET = 31
-GET_ROUTEINFO_BY_TOPIC = 105
-GET_BROKER_CLUSTER_INFO = 106
-_GET_CONSUMER_CONNECTION_LIST = 203
-_GET_CONSUME_STATS = 208
-_QUERY_TOPICS_BY_CONSUMER = 343
-READ_ONLY = frozenset(
-    {
-        _PULL_MESSAGE,
-        _QUERY_CONSUMER_OFFSET,
-        GET_BROKER_CONFIG,
-        _GET_BROKER_RUNTIME_INFO,
-        _SEARCH_OFFSET_BY_TIMESTAMP,
-        _GET_MAX_OFFSET,
-        _GET_MIN_OFFSET,
-        GET_ROUTEINFO_BY_TOPIC,
-        GET_BROKER_CLUSTER_INFO,
-        _GET_CONSUMER_CONNECTION_LIST,
-        _GET_CONSUME_STATS,
-        _QUERY_TOPICS_BY_CONSUMER,
-    }
-)
-"""All request codes that are ever sent."""
-
 # Java ResponseCode.
 _BUSY = frozenset({2, 215})  # SYSTEM_BUSY, FLOW_CONTROL
 _NOT_SUPPORTED = 3
@@ -63,7 +33,25 @@ CONSUMER_NOT_ONLINE = 206
 _TOPIC = re.compile(r'"topic":\s*("(?:[^"\\]|\\.)*")')
 _WITH_SUBSCRIPTION = 1 << 2
 _TRIES = 4
+_TIMEOUT = 5.0  # seconds for each part of an answer
 _SECRETS = ("acl", "accesskey", "signature", "authenticat", "authoriz", "permission", "user:")
+
+
+class Request(enum.IntEnum):
+    """All requests that are ever sent, with their codes (Java ``RequestCode``); they only read."""
+
+    PULL_MESSAGE = 11
+    QUERY_CONSUMER_OFFSET = 14
+    GET_BROKER_CONFIG = 26
+    GET_BROKER_RUNTIME_INFO = 28
+    SEARCH_OFFSET_BY_TIMESTAMP = 29
+    GET_MAX_OFFSET = 30
+    GET_MIN_OFFSET = 31
+    GET_ROUTEINFO_BY_TOPIC = 105
+    GET_BROKER_CLUSTER_INFO = 106
+    GET_CONSUMER_CONNECTION_LIST = 203
+    GET_CONSUME_STATS = 208
+    QUERY_TOPICS_BY_CONSUMER = 343
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -77,19 +65,12 @@ class Queue:
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """A group as one broker knows it.
+    """A group as one broker knows it."""
 
-    Attributes:
-        clients: client id and address of each member.
-        subscriptions: for each topic the latest subscription, as ``topic=expression@version``.
-        topics: the subscribed topics.
-        broadcasting: whether each member has offsets of its own.
-    """
-
-    clients: Mapping[str, str]
-    subscriptions: tuple[str, ...]
-    topics: tuple[str, ...]
-    broadcasting: bool
+    clients: Mapping[str, str]  # client id and address of each member
+    subscriptions: tuple[str, ...]  # for each topic the latest subscription, as ``topic=expression@version``
+    topics: tuple[str, ...]  # the subscribed topics
+    broadcasting: bool  # whether each member has offsets of its own
 
 
 class Cluster:
@@ -99,19 +80,13 @@ class Cluster:
         namesrv: addresses, ``host:port``; the first that answers is used.
         credentials: signs all requests, if given.
         tls: for all connections, if given.
-        timeout: seconds for each part of an answer.
     """
 
     def __init__(
-        self,
-        namesrv: tuple[str, ...],
-        *,
-        credentials: Credentials | None = None,
-        tls: ssl.SSLContext | None = None,
-        timeout: float = 5.0,
+        self, namesrv: tuple[str, ...], *, credentials: Credentials | None = None, tls: ssl.SSLContext | None = None
     ) -> None:
         self._namesrv = namesrv
-        self._credentials, self._tls, self._timeout = credentials, tls, timeout
+        self._credentials, self._tls = credentials, tls
         self._open: dict[str, Connection] = {}
         self._addresses: dict[str, str] = {}
 
@@ -127,7 +102,7 @@ class Cluster:
         Raises:
             ClusterError: no name server answers, or it knows no broker.
         """
-        answer = self._ask_namesrv(GET_BROKER_CLUSTER_INFO, {})
+        answer = self._ask_namesrv(Request.GET_BROKER_CLUSTER_INFO, {})
         table = self._read(answer, "the brokers").get("brokerAddrTable") or {}
         self._addresses = {name: _first(data["brokerAddrs"]) for name, data in sorted(table.items())}
         if not self._addresses:
@@ -136,7 +111,7 @@ class Cluster:
 
     def queues(self, topic: str) -> list[Queue]:
         """The queues of a topic that can be read; empty if there is no such topic."""
-        answer = self._ask_namesrv(GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
+        answer = self._ask_namesrv(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
         if answer.code == TOPIC_NOT_EXIST:
             return []
         route = self._read(answer, f"the route of {topic}")
@@ -151,13 +126,13 @@ class Cluster:
 
     def settings(self, broker: str) -> dict[str, str]:
         """A broker's settings; empty if they may not be read, as for most accounts under access control."""
-        answer = self._ask_broker(broker, GET_BROKER_CONFIG, {})
+        answer = self._ask_broker(broker, Request.GET_BROKER_CONFIG, {})
         lines = answer.body.decode(errors="replace").splitlines() if answer.code == SUCCESS else []
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
     def release(self, broker: str) -> str:
         """A broker's release, such as 5.3.3; empty if it does not report one."""
-        answer = self._ask_broker(broker, _GET_BROKER_RUNTIME_INFO, {})
+        answer = self._ask_broker(broker, Request.GET_BROKER_RUNTIME_INFO, {})
         if answer.code != SUCCESS:
             return ""
         told = str((self._read(answer, "the release").get("table") or {}).get("brokerVersionDesc") or "")
@@ -165,15 +140,15 @@ class Cluster:
 
     def end(self, queue: Queue) -> int:
         """The offset that the next message will get."""
-        return self._offset(queue, _GET_MAX_OFFSET, {})
+        return self._offset(queue, Request.GET_MAX_OFFSET, {})
 
     def begin(self, queue: Queue) -> int:
         """The offset of the first message that still exists."""
-        return self._offset(queue, _GET_MIN_OFFSET, {})
+        return self._offset(queue, Request.GET_MIN_OFFSET, {})
 
     def offset_at(self, queue: Queue, when: int) -> int:
         """The offset of the first message stored at a time (ms) or later, or one before it."""
-        return max(0, self._offset(queue, _SEARCH_OFFSET_BY_TIMESTAMP, {"timestamp": str(when)}))
+        return max(0, self._offset(queue, Request.SEARCH_OFFSET_BY_TIMESTAMP, {"timestamp": str(when)}))
 
     def pull(self, queue: Queue, offset: int) -> Answer:
         """Up to 32 messages of a queue from an offset on; the fields ``nextBeginOffset`` and ``minOffset`` say more.
@@ -192,7 +167,7 @@ class Cluster:
             "subVersion": "0",
             "expressionType": "TAG",
         }
-        answer = self._ask_broker(queue.broker, _PULL_MESSAGE, _of(queue) | fields)
+        answer = self._ask_broker(queue.broker, Request.PULL_MESSAGE, _of(queue) | fields)
         if answer.code not in (SUCCESS, PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY, PULL_OFFSET_MOVED):
             raise self._refused(answer, queue.broker, f"messages of {queue.topic}")
         return answer
@@ -200,7 +175,7 @@ class Cluster:
     def offset_of(self, group: str, queue: Queue) -> int | None:
         """The offset that a broker has stored for a group; None if it has none."""
         fields = _of(queue) | {"consumerGroup": group, "setZeroIfNotFound": "false"}
-        answer = self._ask_broker(queue.broker, _QUERY_CONSUMER_OFFSET, fields)
+        answer = self._ask_broker(queue.broker, Request.QUERY_CONSUMER_OFFSET, fields)
         if answer.code == QUERY_NOT_FOUND:
             return None
         if answer.code != SUCCESS:
@@ -209,7 +184,7 @@ class Cluster:
 
     def members(self, broker: str, group: str) -> Members | None:
         """A group as a broker knows it; None if it knows no member."""
-        answer = self._ask_broker(broker, _GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
+        answer = self._ask_broker(broker, Request.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
         if answer.code == CONSUMER_NOT_ONLINE:
             return None
         if answer.code != SUCCESS:
@@ -227,9 +202,9 @@ class Cluster:
 
     def topics_of(self, broker: str, group: str) -> list[str]:
         """The topics for which a broker has stored offsets of a group; empty if it cannot say."""
-        answer = self._ask_broker(broker, _QUERY_TOPICS_BY_CONSUMER, {"group": group})
+        answer = self._ask_broker(broker, Request.QUERY_TOPICS_BY_CONSUMER, {"group": group})
         if answer.code == _NOT_SUPPORTED:  # used by brokers of 4.x
-            answer = self._ask_broker(broker, _GET_CONSUME_STATS, {"consumerGroup": group})
+            answer = self._ask_broker(broker, Request.GET_CONSUME_STATS, {"consumerGroup": group})
             return sorted({json.loads(name) for name in _TOPIC.findall(answer.body.decode(errors="replace"))})
         if answer.code != SUCCESS or not answer.body:
             return []
@@ -239,13 +214,13 @@ class Cluster:
     def _name(self) -> str:
         return ";".join(self._namesrv)
 
-    def _offset(self, queue: Queue, code: int, fields: Mapping[str, str]) -> int:
+    def _offset(self, queue: Queue, code: Request, fields: Mapping[str, str]) -> int:
         answer = self._ask_broker(queue.broker, code, {**_of(queue), **fields})
         if answer.code != SUCCESS:
             raise self._refused(answer, queue.broker, f"offsets of {queue.topic}")
         return int(answer.fields["offset"])
 
-    def _ask_namesrv(self, code: int, fields: Mapping[str, str]) -> Answer:
+    def _ask_namesrv(self, code: Request, fields: Mapping[str, str]) -> Answer:
         failed: list[str] = []
         for address in self._namesrv:
             try:
@@ -255,7 +230,7 @@ class Cluster:
         advice = "is the certificate the right one (--ca)?" if self._tls else "does it want TLS (--tls)?"
         raise ClusterError(f"no name server answers: {'; '.join(failed)}. Is the address right, and {advice}")
 
-    def _ask_broker(self, broker: str, code: int, fields: Mapping[str, str]) -> Answer:
+    def _ask_broker(self, broker: str, code: Request, fields: Mapping[str, str]) -> Answer:
         address = self._addresses[broker]
         try:
             return self._ask(address, code, fields)
@@ -265,15 +240,13 @@ class Cluster:
                 "it must be reachable from here. What was read so far is kept; run again to go on."
             ) from None
 
-    def _ask(self, address: str, code: int, fields: Mapping[str, str]) -> Answer:
-        if code not in READ_ONLY:
-            raise AssertionError(f"request {code} is none that only reads")
+    def _ask(self, address: str, code: Request, fields: Mapping[str, str]) -> Answer:
         for attempt in range(_TRIES):
             fresh = address not in self._open
             try:
                 if fresh:
                     self._open[address] = Connection(
-                        address, credentials=self._credentials, tls=self._tls, timeout=self._timeout
+                        address, credentials=self._credentials, tls=self._tls, timeout=_TIMEOUT
                     )
                 answer = self._open[address].ask(code, fields)
             except BaseException as error:

@@ -17,21 +17,13 @@ _AGAIN = 3
 
 @dataclass(kw_only=True)
 class Limits:
-    """What one run may read at most, and what it has read.
+    """What one run may read at most, and what it has read."""
 
-    Attributes:
-        messages: maximum number of messages.
-        size: maximum number of bytes, as received.
-        seconds: maximum duration.
-        read: number of messages read.
-        received: number of bytes received.
-    """
-
-    messages: int
-    size: int
-    seconds: float
-    read: int = 0
-    received: int = 0
+    messages: int  # maximum number of messages
+    size: int  # maximum number of bytes, as received
+    seconds: float  # maximum duration
+    read: int = 0  # number of messages read
+    received: int = 0  # number of bytes received
     _began: float = field(default_factory=time.monotonic)
 
     def reached(self) -> str:
@@ -45,23 +37,14 @@ class Limits:
 
 @dataclass(kw_only=True)
 class Reading:
-    """How far queues were read.
+    """How far queues were read."""
 
-    Attributes:
-        since: messages stored before are left out, ms by the clocks of the brokers.
-        until: messages stored then or later are left out; None for no end.
-        next: for each queue, the offset to continue at.
-        last: for each queue, when the last message read was stored, ms.
-        lost: for each queue, how many messages its broker had deleted before they were read.
-        unread: queues that could not be read to their end because of a limit, or the cluster, with the reason.
-    """
-
-    since: int
-    until: int | None = None
-    next: dict[Queue, int] = field(default_factory=dict)
-    last: dict[Queue, int] = field(default_factory=dict)
-    lost: dict[Queue, int] = field(default_factory=dict)
-    unread: dict[Queue, str] = field(default_factory=dict)
+    since: int  # messages stored before are left out, ms by the clocks of the brokers
+    until: int | None = None  # messages stored then or later are left out; None for no end
+    next: dict[Queue, int] = field(default_factory=dict)  # for each queue, the offset to continue at
+    last: dict[Queue, int] = field(default_factory=dict)  # for each queue, when the last message read was stored, ms
+    lost: dict[Queue, int] = field(default_factory=dict)  # how many messages were deleted before they were read
+    unread: dict[Queue, str] = field(default_factory=dict)  # queues that could not be read to their end, and why
 
     def read(
         self,
@@ -73,12 +56,8 @@ class Reading:
     ) -> None:
         """Read all queues in turns, so that a limit cuts off the latest messages of each queue, not whole queues.
 
-        Args:
-            cluster: the cluster to read from.
-            queues: the queues to read.
-            limits: how much may be read.
-            take: called with each message of the window.
-            after: called after each answer, once all its messages have been taken.
+        ``take`` is called with each message of the window, ``after`` after each answer, once its messages have been
+        taken.
 
         Raises:
             ClusterError: a broker does not answer, or refuses.

@@ -29,24 +29,16 @@ _RESPONSE = 1
 
 
 class ClusterError(TraceError):
-    """A cluster cannot be read as requested: no server listens, no permission, no such topic. The message says what to
-    do.
-    """
+    """A cluster cannot be read: no server listens, no permission, no such topic. The message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """The account for a cluster with access control.
+    """The account for a cluster with access control."""
 
-    Attributes:
-        access_key: name of the account.
-        secret_key: never shown or sent: requests are signed with it.
-        token: security token; empty if there is none.
-    """
-
-    access_key: str
-    secret_key: str = field(repr=False)
-    token: str = field(default="", repr=False)
+    access_key: str  # name of the account
+    secret_key: str = field(repr=False)  # never shown or sent: requests are signed with it
+    token: str = field(default="", repr=False)  # security token; empty if there is none
 
     def signed(self, fields: Mapping[str, str]) -> dict[str, str]:
         """The fields of a request without body, with key and signature (AclClientRPCHook#doBeforeRequest)."""
@@ -60,19 +52,12 @@ class Credentials:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A server's answer.
+    """A server's answer."""
 
-    Attributes:
-        code: 0 is success (Java ResponseCode).
-        remark: its explanation of another code.
-        fields: the fields of its header.
-        body: the rest, mostly JSON.
-    """
-
-    code: int
-    remark: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    code: int  # 0 is success (Java ResponseCode)
+    remark: str = ""  # its explanation of another code
+    fields: Mapping[str, str] = field(default_factory=dict)  # the fields of its header
+    body: bytes = b""  # the rest, mostly JSON
 
     def json(self) -> Any:
         """The body as JSON; fastjson writes numbers and objects as keys, which JSON does not allow.

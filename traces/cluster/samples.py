@@ -26,24 +26,15 @@ def now() -> int:
 
 @dataclass(kw_only=True)
 class Sampling:
-    """The last reported values, to find out what has changed.
+    """The last reported values, to find out what has changed."""
 
-    Attributes:
-        clock: returns the time, ms.
-        told: the last reported value of each item, as JSON; by the name of the item.
-        spans: for each group and broker, as ``group@broker``, the times of the first and the last sample.
-        groups: what is known about groups.
-    """
-
-    clock: Callable[[], int] = now
-    told: dict[str, Any] = field(default_factory=dict)
-    spans: dict[str, list[int]] = field(default_factory=dict)
-    groups: dict[str, Group] = field(default_factory=dict)
+    clock: Callable[[], int] = now  # returns the time, ms
+    told: dict[str, Any] = field(default_factory=dict)  # the last reported value of each item, as JSON, by its name
+    spans: dict[str, list[int]] = field(default_factory=dict)  # times of the first and last sample, by ``group@broker``
+    groups: dict[str, Group] = field(default_factory=dict)  # what is known about groups
 
     def topics(self, cluster: Cluster, brokers: Sequence[str], group: str) -> list[str]:
-        """The topics of a group: those that its members subscribe to, and those for which it has offsets; without retry
-        topics.
-        """
+        """The topics to which members of a group subscribe, or for which it has offsets; without retry topics."""
         found: set[str] = set()
         for broker in brokers:
             members = cluster.members(broker, group)

@@ -21,14 +21,10 @@ from .alongside import Following, Shows, possible, processes
 from .events import Actor, Event
 
 MOST_EVENTS = 160
-"""Maximum number of events; if there are more, none is followed: a run from the middle of a group's life would
-differ.
-"""
+"""Maximum number of events; a run from the middle of a group's life would differ, so more are not followed at all."""
 
 BY_COUNT = ("AVG", "AVG_BY_CIRCLE")
-"""Strategies that work with positions in sorted lists; the answers of others depend on names, which the machine does
-not have.
-"""
+"""Strategies that work with positions in sorted lists; those of others depend on names, which the machine lacks."""
 
 MOST_NAMED = 4
 """Maximum number of queues that are named one by one."""
@@ -217,9 +213,7 @@ class AlongGroup(Following):
         return told and event.result not in FAILURES | {Result.ERROR}
 
     def _divided(self, s: StateTuple, c: str, event: Event) -> bool:
-        """RB-4, RB-6, RB-30: whether a client saw these members and queues, and has taken the queues that it gave
-        itself.
-        """
+        """RB-4, RB-6, RB-30: whether a client saw these members and queues, and took the queues that it gave itself."""
         queues, taken = self._found.queues, set(event.assigned or ())
         seen = self.get(s, "view_route", c) or len(queues)
         return (

@@ -54,25 +54,15 @@ _BAD = frozenset({"fail", "orphan_listener_fails", "overdue_fails"})
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """What was recorded about a message and its retries.
+    """What was recorded about a message and its retries."""
 
-    Attributes:
-        key: the name of the message.
-        events: its last deliveries and what became of them, in their order.
-        actors: process → its number here.
-        first: count of the first delivery that is followed.
-        maximum: ``maxReconsumeTimes``.
-        table: the delay levels of the broker.
-        release: release of RocketMQ.
-    """
-
-    key: str
-    events: tuple[Event, ...]
-    actors: Mapping[Actor, int]
-    first: int
-    maximum: int
-    table: DelayTable
-    release: str
+    key: str  # the name of the message
+    events: tuple[Event, ...]  # its last deliveries and what became of them, in their order
+    actors: Mapping[Actor, int]  # process → its number here
+    first: int  # count of the first delivery that is followed
+    maximum: int  # ``maxReconsumeTimes``
+    table: DelayTable  # the delay levels of the broker
+    release: str  # release of RocketMQ
 
     @property
     def asked(self) -> int:

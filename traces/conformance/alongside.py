@@ -79,9 +79,7 @@ class Following(ABC):
         ]
 
     def get(self, state: StateTuple, name: str, *index: str) -> int:
-        """A variable, such as ``owns`` with ``c0`` and ``q0``, with as many of these indices as it has; 0 if there is
-        none.
-        """
+        """A variable, such as ``owns`` of ``c0`` and ``q0``, by as many of these indices as it has; 0 without it."""
         for length in range(len(index), -1, -1):
             place = self.cell.get(f"{name}[{', '.join(index[:length])}]" if length else name)
             if place is not None:
@@ -91,28 +89,18 @@ class Following(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Accompanied:
-    """An event, and the length of the run once it has happened.
+    """An event, and the length of the run once it has happened."""
 
-    Attributes:
-        event: the recorded event.
-        steps: number of steps of the run by then; None if no run of the model matches any more.
-    """
-
-    event: Event
-    steps: int | None
+    event: Event  # the recorded event
+    steps: int | None  # number of steps of the run by then; None if no run of the model matches any more
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alongside:
-    """A run that matches a part of a recording.
+    """A run that matches a part of a recording."""
 
-    Attributes:
-        steps: labels of the steps of the run.
-        events: each with the length of the run after it.
-    """
-
-    steps: tuple[str, ...]
-    events: tuple[Accompanied, ...]
+    steps: tuple[str, ...]  # labels of the steps of the run
+    events: tuple[Accompanied, ...]  # each with the length of the run after it
 
     @property
     def stopped_by(self) -> Event | None:

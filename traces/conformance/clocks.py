@@ -1,6 +1,4 @@
-"""Clocks: a trace is followed with times that causes do not contradict; a mismatch between events without certain order
-is ignored.
-"""
+"""Clocks: times are made consistent with causes, and mismatches of events without a certain order are ignored."""
 
 from __future__ import annotations
 
@@ -22,15 +20,10 @@ _OF_OTHERS = frozenset({Kind.COMMIT, Kind.RESET, Kind.LOCK, Kind.UNLOCK, Kind.ST
 
 @dataclass(frozen=True, kw_only=True)
 class Recorders:
-    """By whose clock the time of an event is, and how far that clock may be from others.
+    """By whose clock the time of an event is, and how far that clock may be from others."""
 
-    Attributes:
-        order: the order of events of the recorders.
-        brokers: brokers that record, by name.
-    """
-
-    order: Order
-    brokers: frozenset[str]
+    order: Order  # the order of events of the recorders
+    brokers: frozenset[str]  # brokers that record, by name
 
     def of(self, event: Event) -> Actor | None:
         """The recorder of an event; None if it is not known."""
@@ -68,9 +61,7 @@ class Recorders:
 def in_time(trace: Trace, *, slack: int) -> Recorders:
     """Make a trace return causally consistent times, and determine what remains open.
 
-    Args:
-        trace: the trace, which is read once for this unless its clocks are known.
-        slack: assumed distance of clocks without bounds, ms.
+    Reads the trace once, unless its clocks are known. ``slack`` is the assumed distance of clocks without bounds, ms.
     """
     if trace.clocks is None:
         clocks = _measured(trace)

@@ -16,10 +16,10 @@ from ...model.consumption import consumption
 from ..format.kinds import CLIENT_ENDS, SUCCESSES, Kind, Path
 from ..io import Trace
 from .alongside import possible
-from .events import Actor, Event, events_of
+from .events import Actor, Event
 from .machine import batches_of
-from .sorting_out import queues_in, sort_out
-from .streams import Place, Stream, Surroundings, streams_of
+from .sorting_out import sort_out, streams_in
+from .streams import Place, Stream
 
 MOST_MESSAGES = 3
 MOST_PROCESSES = 3
@@ -35,19 +35,12 @@ _OF_WINDOWS = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.PULL_RESULT, Kind.COMMIT
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """A part of the recording of a queue.
+    """A part of the recording of a queue."""
 
-    Attributes:
-        stream: the whole recording of the queue.
-        messages: the chosen offsets, in their order.
-        actors: process → its number here.
-        events: the events about them, in their order.
-    """
-
-    stream: Stream
-    messages: tuple[int, ...]
-    actors: Mapping[Actor, int]
-    events: tuple[Event, ...]
+    stream: Stream  # the whole recording of the queue
+    messages: tuple[int, ...]  # the chosen offsets, in their order
+    actors: Mapping[Actor, int]  # process → its number here
+    events: tuple[Event, ...]  # the events about them, in their order
 
     def place(self, offset: int) -> int:
         """Number of chosen messages before an offset."""
@@ -103,25 +96,14 @@ def recorded(trace: Trace, positions: Collection[Place]) -> Mapping[Place, Strea
     """
     queues = frozenset((place.topic, place.broker, place.queue) for place in positions)
     with ExitStack() as cleanup:
-        found = sort_out(trace, cleanup, only=queues)
-        around = Surroundings(found.around)
-        return {
-            stream.place: stream
-            for bucket in found.queues.buckets()
-            for table in queues_in(bucket)
-            if len(table) <= MOST_RECORDED
-            for stream in streams_of(events_of(table), around, trace.header)
-            if stream.place in positions
-        }
+        streams = streams_in(sort_out(trace, cleanup, only=queues), trace.header, most=MOST_RECORDED)
+        return {stream.place: stream for stream in streams if stream.place in positions}
 
 
 def excerpt(stream: Stream, row: Mapping[str, int], named: Collection[Actor]) -> Excerpt | None:
     """What was recorded about a finding; None if it concerns no message or no process of the queue.
 
-    Args:
-        stream: the recording of its queue.
-        row: the finding, by the columns of ``findings.ROW``.
-        named: the processes that it names.
+    ``row`` is the finding, by the columns of ``findings.ROW``; ``named`` are the processes that it names.
     """
     past = [event for event in stream.events if event.time <= row["time"]]
     messages = _messages(past, row, named)

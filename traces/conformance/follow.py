@@ -135,12 +135,16 @@ class Follower(Behaviour):
                 continue
             self.direct.forget()
             try:
-                if handler(self, event) is not False:
-                    event.follow()
+                passed_over = handler(self, event)
             except Impossible as error:
                 self.direct.undo(0)
                 self.noted()
                 self._mismatch(event, error, c)
+                continue
+            if passed_over is None:
+                event.follow()
+            else:
+                event.pass_over(passed_over)
 
     def _mismatch(self, event: Event, error: Impossible, c: int | None) -> None:
         is_own = isinstance(error, ImpossibleAlone)
@@ -186,5 +190,5 @@ class Follower(Behaviour):
         side.unseen = ""
 
 
-Handler: TypeAlias = Callable[[Follower, Event], "bool | None"]
-"""Follows one event; False if it was passed over instead."""
+Handler: TypeAlias = Callable[[Follower, Event], "str | None"]
+"""Follows one event; the result is None, or why the event was passed over instead."""

@@ -18,23 +18,24 @@ LATE_REMOVALS = "removals from dropped windows, which nobody asks for"
 SKIPPED = "after an interrupted thread of a client that is shutting down has sent nothing back"
 
 
-def deliver(f: Follower, event: Event, c: int, found: Window) -> bool:
+def deliver(f: Follower, event: Event, c: int, found: Window) -> str | None:
     """CC-6: a listener is called, with the messages of one task; each has an event of its own."""
     m = f.at(event.offset)
     _same_message(f, event, m)
-    if f.orderly and orderly.is_stopping(f, event, c):
-        return False
     if f.orderly:
-        return orderly.deliver(f, event, c, m, found)
+        if orderly.is_stopping(f, c):
+            return orderly.STOPPING
+        orderly.deliver(f, event, c, m, found)
+        return None
     if found is not f.sides[c].current:
         if m in found.called:
-            return True
+            return None
         raise Impossible("its window was dropped, and a dropped window delivers nothing (CC-3)")
     if _attempted_before(found, m):
         f.may("send_back_fails", c=c, m=m)
     if f.stage(c, m) is Stage.RUNNING and m in found.called:
         found.called.discard(m)  # with the first message of its task
-        return True
+        return None
     f.take("begin", _why_not_begin(f, c, m), c=c, m=m)
     if int(f.constants.batch) > 1:
         task = _task(f, c, m)
@@ -44,7 +45,7 @@ def deliver(f: Follower, event: Event, c: int, found: Window) -> bool:
         if event.count is not None and event.count != len(task) and m not in found.again:
             raise Impossible(f"the task has {len(task)} messages (CC-1)")
     found.results.pop(m, None)
-    return True
+    return None
 
 
 def _attempted_before(found: Window, m: int) -> bool:
@@ -73,28 +74,29 @@ def _same_message(f: Follower, event: Event, m: int) -> None:
         raise Impossible(f"the message stored there is {known[0]}")
 
 
-def result(f: Follower, event: Event, c: int, found: Window) -> bool:
+def result(f: Follower, event: Event, c: int, found: Window) -> str | None:
     """CC-9: a call ends. What comes of it shows next; in a dropped window, nothing does."""
     m = f.at(event.offset)
     if m in f.sides[c].outlives:
         f.sides[c].outlives.discard(m)
-        return True
-    if f.orderly and orderly.is_stopping(f, event, c):
-        return False
+        return None
     if f.orderly:
-        return orderly.returned(f, event, c, m, found)
+        if orderly.is_stopping(f, c):
+            return orderly.STOPPING
+        orderly.returned(f, event, c, m, found)
+        return None
     if m in found.expired and found is f.sides[c].current and f.stage(c, m) is Stage.RUNNING:
         found.expired.discard(m)  # PQ-9: it returns while it is being sent back, and has not left the window
         found.overdue.add(m)
     if found is not f.sides[c].current or m in found.expired:
         _returns_late(f, event, c, m, found)
-        return True
+        return None
     if f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("no listener has this message")
     if m in found.results:
         raise Impossible("its listener has returned already")
     found.results[m] = event.result
-    return True
+    return None
 
 
 def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
@@ -112,24 +114,24 @@ def _returns_late(f: Follower, event: Event, c: int, m: int, found: Window) -> N
         raise Impossible("no listener of the dropped window has this message")
 
 
-def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
+def send_back(f: Follower, event: Event, c: int, found: Window) -> str | None:
     """CC-12: one attempt to send a message back; the window changes when the message leaves it."""
     if event.path is Path.APPLICATION:
-        event.pass_over("send-backs that an application has asked for")
-        return False
+        return "send-backs that an application has asked for"
     m = f.at(event.offset)
     if f.orderly:
-        return orderly.sent_back(f, event, c, m, found)
+        orderly.sent_back(f, event, c, m, found)
+        return None
     if event.path is Path.EXPIRED or m in found.expired:
         if event.path is Path.FALLBACK and event.result is not Result.OK:
             found.expired.discard(m)  # PQ-9: it stays in the window, and is cleaned again or returns
-        return True
+        return None
     if m in found.overdue and (f.constants.version == "4.9.8" or m not in found.results):
-        return True  # PQ-13: it does not check whether the message is still there
+        return None  # PQ-13: it does not check whether the message is still there
     if f.orphan(c, m) is Orphan.FAILED and (found is not f.sides[c].current or m not in found.results):
         if event.result is Result.OK:
             f.take("orphan_sends_back", "it cannot send the message back", c=c, m=m)
-        return True
+        return None
     if found is not f.sides[c].current:
         raise Impossible("the result of a dropped window is thrown away, whatever it is (CC-9)")
     if f.stage(c, m) is Stage.RUNNING:
@@ -140,7 +142,7 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> bool:
     elif f.stage(c, m) is not Stage.FAILED:
         raise Impossible("only a message whose listener failed is sent back")
     found.sent.setdefault(m, []).append((event.path, event.result))
-    return True
+    return None
 
 
 def settle(f: Follower, c: int, found: Window) -> None:
@@ -151,9 +153,7 @@ def settle(f: Follower, c: int, found: Window) -> None:
 
 
 def fails(f: Follower, c: int, m: int, found: Window) -> None:
-    """CC-10: the call that has ``m`` ends: the messages before ``m`` have succeeded, ``m`` and all after it have
-    failed.
-    """
+    """CC-10: the call that has ``m`` ends: messages before ``m`` have succeeded, ``m`` and those after it failed."""
     head, first = _failed_from(f, c, m, found)
     if first == head:
         f.take("fail", "the task cannot fail", c=c, m=head)
@@ -183,9 +183,7 @@ def has_returned(f: Follower, c: int, m: int, found: Window) -> bool:
 
 
 def _returned(f: Follower, c: int, m: int, found: Window) -> tuple[int, list[int]]:
-    """The first message of the call that has ``m``, and all its messages if the listener has returned for each of
-    them.
-    """
+    """The first message of the call that has ``m``, and all of them if the listener has returned for each."""
     head = _head(f, c, m)
     task = _task(f, c, head)
     open_ = [o for o in task if found.results.get(o) is None]
@@ -209,14 +207,13 @@ def _task(f: Follower, c: int, head: int) -> list[int]:
     return task
 
 
-def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
+def removed(f: Follower, event: Event, c: int, found: Window) -> str | None:
     """CC-13, PQ-2: the message leaves the window; ``next`` is the low-water mark afterwards."""
     m = f.at(event.offset)
     if found is not f.sides[c].current:
-        event.pass_over(LATE_REMOVALS)
-        return False
-    if f.orderly and orderly.is_stopping(f, event, c):
-        return False
+        return LATE_REMOVALS
+    if f.orderly and orderly.is_stopping(f, c):
+        return orderly.STOPPING
     if f.orderly:
         orderly.removed(f, c, m, found)
     elif m in found.removed:
@@ -226,8 +223,7 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
         f.run(texts.follow_mark, c=c)
     elif _is_skipped(f, c, m, found):
         f.lose(c, SKIPPED)
-        event.pass_over(SKIPPED)
-        return False
+        return SKIPPED
     else:
         _leaves(f, event, c, m, found)
     # Messages of the same call: the mark is then that after all of them; actions of other threads may come in between.
@@ -239,7 +235,7 @@ def removed(f: Follower, event: Event, c: int, found: Window) -> bool:
         if not ends:
             raise Impossible(f"the low-water mark is {f.told(mark)}")
     f.leaves(c, m)
-    return True
+    return None
 
 
 def _all_done(f: Follower, c: int, messages: range, found: Window) -> bool:
@@ -308,37 +304,34 @@ def _expires(f: Follower, c: int, m: int, found: Window) -> bool:
     return True
 
 
-def expire(f: Follower, event: Event, c: int, found: Window) -> bool:
+def expire(f: Follower, event: Event, c: int, found: Window) -> None:
     """PQ-9: a message whose listener runs too long; it leaves once it was sent back."""
     m = f.at(event.offset)
     if f.orderly or f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("only a message that a listener has is cleaned (PQ-9)")
     found.expired.add(m)
-    return True
 
 
-def discarded(f: Follower, event: Event, c: int, found: Window) -> bool:
+def discarded(f: Follower, event: Event, c: int, found: Window) -> None:
     """CC-9: discarded, because the window was dropped."""
     if found is f.sides[c].current and f.owns(c):
         raise Impossible("the window was not dropped")
     if f.orderly:
-        return True
+        return
     m = f.at(event.offset)
     if f.orphan(c, m) is Orphan.RUNNING and m in found.results:
         action = "orphan_listener_fails" if found.results[m] in FAILURES else "orphan_succeeds"
         f.take(action, "no listener has this message", c=c, m=m)
-    return True
 
 
-def _in_window(follow: Callable[[Follower, Event, int, Window], bool]) -> Handler:
+def _in_window(follow: Callable[[Follower, Event, int, Window], str | None]) -> Handler:
     """Follows events of known windows, and passes over the others."""
 
-    def handler(f: Follower, event: Event) -> bool:
+    def handler(f: Follower, event: Event) -> str | None:
         c = f.side_of(event)
         found = f.sides[c].window_of(event)
         if found is None:
-            event.pass_over(UNKNOWN_WINDOW)
-            return False
+            return UNKNOWN_WINDOW
         return follow(f, event, c, found)
 
     return handler

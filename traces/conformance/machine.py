@@ -40,8 +40,7 @@ _MACHINE = _without_bounds(consumption)
 class Machines:
     """Machines by their constants: making one takes as long as following a thousand events.
 
-    Args:
-        mutant: id of a known bug that all of them have; empty for correct machines.
+    With ``mutant``, all of them have the known bug with this id.
 
     Raises:
         ConfigurationError: there is no such bug.
@@ -138,9 +137,7 @@ def is_filtered(stream: Stream) -> bool:
 def machine_of(stream: Stream, machines: Machines) -> Direct:
     """The machine of a queue, in its initial state.
 
-    Args:
-        stream: the events of the queue.
-        machines: machines made before; one of them is reused if its constants are the same.
+    If ``machines`` has one with the same constants, it is used again.
 
     Raises:
         ConfigurationError: what the header states about the group is impossible.

@@ -16,7 +16,7 @@ from .windows import BEFORE
 NOT_FOLLOWED = "commits of windows that are not followed"
 
 
-def commit_memory(f: Follower, event: Event) -> bool:
+def commit_memory(f: Follower, event: Event) -> str | None:
     """OF-1, CC-13: the in-memory offset has a value that the window's mark has had.
 
     Workers write one after the other, each a little after its messages were removed, so a recorded value may be behind.
@@ -25,19 +25,18 @@ def commit_memory(f: Follower, event: Event) -> bool:
     side = f.sides[c]
     offset = f.at(event.offset)
     window = side.current
-    if f.orderly and orderly.is_stopping(f, event, c):
+    if f.orderly and orderly.is_stopping(f, c):
         side.values.add(offset)
-        return False
+        return orderly.STOPPING
     if window is None or not f.owns(c):
         if offset not in side.values and offset != side.answer and not _answered(f, c, offset):
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
-        return True
+        return None
     if offset not in window.marks:
         # Its pulls, which are no longer followed, still get answers, and those without messages set the offset.
         if offset > f.memory(c) and f.get("life", c) == Life.STOPPING:
             side.values.add(offset)
-            event.pass_over("in-memory offsets of clients that are shutting down")
-            return False
+            return "in-memory offsets of clients that are shutting down"
         if _taken_along(f, event, c, offset):
             side.values.add(offset)
         if offset not in side.values or offset == side.answer:
@@ -46,13 +45,11 @@ def commit_memory(f: Follower, event: Event) -> bool:
     if window.shown is not None and offset < window.shown[0] and window.shown[1] < event.time - f.slack:
         raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
     window.shown = (offset, event.time)
-    return True
+    return None
 
 
 def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
-    """FI-3: an answer without messages found the window empty; the thread that emptied it records this a little
-    later.
-    """
+    """FI-3: an answer without messages found the window empty; the thread that emptied it records this later."""
     if offset != f.get("next_offset", c, texts.Q) or f.get("asked", c, texts.Q):
         return False
     leaving = {
@@ -70,7 +67,7 @@ def _answered(f: Follower, c: int, offset: int) -> bool:
     return is_asked and f.was_stored(c, offset)
 
 
-def commit(f: Follower, event: Event) -> bool:
+def commit(f: Follower, event: Event) -> str | None:
     """OF-20: the stored offset becomes what a client sent, now or before; or what the broker found in its file."""
     offset = f.at(event.offset)
     if event.actor is None:
@@ -83,11 +80,10 @@ def commit(f: Follower, event: Event) -> bool:
                 raise Impossible("the stored offset never had this value, and no client had it in memory")
             adopt(f, c, offset)
             f.run(texts.store_offset, c=c, offset=offset)
-            event.pass_over(NOT_FOLLOWED)
-            return False
+            return NOT_FOLLOWED
         adopt(f, c, offset)
         f.run(texts.store_offset, c=c, offset=offset)
-        return True
+        return None
     c = f.side_of(event)
     side = f.sides[c]
     if event.path is Path.SHUTDOWN:
@@ -100,14 +96,13 @@ def commit(f: Follower, event: Event) -> bool:
         f.run(texts.store_offset, c=c, offset=offset)
         f.store.known[f.place_of_store(c)] = True
         f.assumed = f.assumed or "offsets come from windows that are not known"
-        event.pass_over(NOT_FOLLOWED)
-        return False
+        return NOT_FOLLOWED
     name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"
     if f.memory(c) != offset or not f.may(name, c=c):
         f.run(texts.store_offset, c=c, offset=offset)
     f.store.known[f.place_of_store(c)] = True
     f.store.doubtful = False
-    return True
+    return None
 
 
 def correct(f: Follower, event: Event) -> None:
@@ -123,7 +118,7 @@ def correct(f: Follower, event: Event) -> None:
     f.run(texts.end_correction, c=c)
 
 
-def reset(f: Follower, event: Event) -> bool:
+def reset(f: Follower, event: Event) -> str | None:
     """OF-30, OF-31: an operator sets the offset of the group."""
     offset = f.at(event.offset)
     varied = {"reset_to": offset}
@@ -133,8 +128,7 @@ def reset(f: Follower, event: Event) -> bool:
     if f.broadcasting:
         # The broker informs whichever client pulls next, which no machine of broadcasting has.
         f.ordered.add(offset)
-        event.pass_over("reset: of a broadcasting group")
-        return False
+        return "reset: of a broadcasting group"
     if "order_reset" in f.direct.actions:
         f.take("order_reset", "there is no such reset", varied=varied)
     elif not _by_clients(f):
@@ -142,7 +136,7 @@ def reset(f: Follower, event: Event) -> bool:
         f.store.known[0] = True
     for side in f.sides:
         side.values.add(offset)
-    return True
+    return None
 
 
 def _by_clients(f: Follower) -> bool:

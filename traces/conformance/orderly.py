@@ -23,25 +23,22 @@ _ACTIONS = {
 STOPPING = "orderly calls of clients that are shutting down, whose commits may be interrupted"
 
 
-def is_stopping(f: Follower, event: Event, c: int) -> bool:
+def is_stopping(f: Follower, c: int) -> bool:
     """ST-8 (1): the pool interrupts its workers, and an interrupted commit (PQ-5) leaves the batch to the next one.
 
     ``ProcessQueue#commit`` can be interrupted while it waits for its lock. The machine has no such commit, so nothing
     is followed.
     """
-    stopping = f.get("life", c) == Life.STOPPING
-    if stopping:
-        event.pass_over(STOPPING)
-    return stopping
+    return f.get("life", c) == Life.STOPPING
 
 
-def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     """OR-3 to OR-6: the worker takes the first messages of the window, under the lock."""
     if found is not f.sides[c].current:
         raise Impossible("its window was dropped, and a dropped window delivers nothing (OR-3)")
     if f.stage(c, m) is Stage.RUNNING and m in found.called:
         found.called.discard(m)  # with the first message of its batch
-        return True
+        return
     _acted_upon(f, c)
     before = {*f.taken(c)}
     f.take("begin_batch", _why_not(f, c, m), c=c)
@@ -51,7 +48,6 @@ def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
     if event.count is not None and event.count < len(taken):
         raise Impossible(f"the batch has {len(taken)} messages")
     found.called = taken - {m}
-    return True
 
 
 def _why_not(f: Follower, c: int, m: int) -> str:
@@ -77,25 +73,26 @@ def _acted_upon(f: Follower, c: int) -> None:
         f.may("roll_back", c=c)
 
 
-def returned(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+def returned(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     """OR-6: the listener returns; each message of the batch has an event of its own."""
     if found is not f.sides[c].current:
         if f.orphan(c, m) is Orphan.RUNNING:
             f.take("return_to_dropped_window", "no listener runs", c=c, success=int(event.result in _ACTIONS))
             found.removed.add(m)
-            return True
+            return
         if f.get("dropped", c, texts.Q) and f.stage(c, m) is Stage.RUNNING:
-            return _returns(f, event, c, m, found)
+            _returns(f, event, c, m, found)
+            return
         if found.removed or m in found.results:
-            return True  # of the same batch
+            return  # of the same batch
         raise Impossible("no listener of the dropped window has this message")
-    return _returns(f, event, c, m, found)
+    _returns(f, event, c, m, found)
 
 
-def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     if m in found.results:
         found.results.pop(m)
-        return True  # of the same batch
+        return  # of the same batch
     if f.stage(c, m) is not Stage.RUNNING:
         raise Impossible("no listener has this message")
     batch = {o for o in f.taken(c) if not f.get("kept", c, texts.Q, o)}
@@ -106,7 +103,6 @@ def _returns(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
         action = "say_commit"  # OR-7: a listener may commit manually in one call, and automatically in another
     f.take(action, "no listener runs", c=c)
     found.results = dict.fromkeys(batch - {m}, event.result)
-    return True
 
 
 def _leaves_at_once(f: Follower, event: Event) -> bool:
@@ -127,9 +123,8 @@ def removed(f: Follower, c: int, m: int, found: Window) -> None:
     found.removed |= taken
 
 
-def sent_back(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+def sent_back(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     """OR-8: a message that has failed too often is produced to the retry topic; what comes of it shows next."""
     if event.path is Path.REQUEST:
         raise Impossible("an orderly client produces a message of its own, it sends no request 36 (OR-8)")
     found.sent.setdefault(m, []).append((event.path, event.result))
-    return True

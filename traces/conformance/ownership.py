@@ -59,7 +59,7 @@ def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
     f.store.doubtful = False
 
 
-def assign(f: Follower, event: Event) -> bool:
+def assign(f: Follower, event: Event) -> str | None:
     """RB-30.3, RB-40: the queue enters the table, and the window begins at the offset from the store."""
     c = f.side_of(event)
     side = f.sides[c]
@@ -67,15 +67,13 @@ def assign(f: Follower, event: Event) -> bool:
     if f.owns(c):
         raise Impossible("the queue is in the table of the client already")
     if _is_stopping(f, event, c):
-        event.pass_over("assignments of clients that are shutting down")
         side.unseen = "of windows that began during a shutdown"
-        return False
+        return "assignments of clients that are shutting down"
     if f.get("life", c) != Life.UP:
         raise Impossible("the client is gone")
     if event.offset is None:
-        event.pass_over("assignments that do not say where they begin")
         side.unseen = "of windows that begin nobody knows where"
-        return False
+        return "assignments that do not say where they begin"
     offset = f.at(event.offset)
     lost = side.unseen not in ("", BEFORE)
     if f.locks and not lost:
@@ -103,7 +101,7 @@ def assign(f: Follower, event: Event) -> bool:
         f.run(texts.without_entry, c=c)
     side.answered = Result.NONE
     f.begins(c, event.epoch)
-    return True
+    return None
 
 
 def _is_stopping(f: Follower, event: Event, c: int) -> bool:
@@ -203,21 +201,18 @@ def begun_before(f: Follower, event: Event, c: int) -> None:
             ended.discard(m)
 
 
-def lock(f: Follower, event: Event) -> bool:
+def lock(f: Follower, event: Event) -> str | None:
     """OR-1, OR-9: a lock request and its answer."""
     c = f.side_of(event)
     if not f.locks:
-        event.pass_over("lock: of a group without locks")
-        return False
+        return "lock: of a group without locks"
     if event.result is Result.ERROR:
-        event.pass_over("lock: the request failed")
-        return False
+        return "lock: the request failed"
     if event.result is not Result.OK:
         free = f.get("holder", texts.Q) in (0, c + 1)
         if free or not f.may("renew", c=c):
-            event.pass_over("lock: refused for a reason that is not recorded")
-            return False
-        return True
+            return "lock: refused for a reason that is not recorded"
+        return None
     _lock_free(f, c)
     stopping = _is_stopping(f, event, c)
     if f.get("life", c) == Life.GONE and not stopping:
@@ -225,19 +220,18 @@ def lock(f: Follower, event: Event) -> bool:
     holder = f.get("holder", texts.Q)
     if holder not in (0, c + 1) and Kind.ROLE_CHANGE in f.stream.kinds():
         f.over = "after another master had granted their lock"
-        event.pass_over(f.over)
-        return False
+        return f.over
     if stopping and holder in (0, c + 1):
         # ST-8 (1): a request of the periodic lockAll was under way while the shutdown unlocked; the lock stays.
         f.run(texts.unlocked, holder=c + 1)
-        return True
+        return None
     why = f"the lock is {f.lock_holder()}"
     if f.owns(c) or (f.get("dropped", c, texts.Q) and f.may("renew", c=c)):
         f.take("renew", why, c=c)
     elif holder != c + 1 and not f.may("lock_late", c=c):
         _settle(f, c)  # it was given up without an unlock: no broker was known then
         f.take("lock_late", why, c=c)
-    return True
+    return None
 
 
 def unlock(f: Follower, event: Event) -> None:

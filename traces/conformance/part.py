@@ -1,6 +1,4 @@
-"""Parts: some queues, or some messages, of a trace are followed independently of the others, and the answers are
-joined.
-"""
+"""Parts: queues, or messages, of a trace that are followed independently of others; their answers are joined."""
 
 from __future__ import annotations
 
@@ -124,6 +122,16 @@ def _follow(stream: Stream, answer: Answer, unseen: Unseen, machines: Machines, 
         if event.outcome:
             outcome = (event.outcome != FOLLOWED, first, event.outcome)
             answer.around[event.number] = min(outcome, answer.around.get(event.number, outcome))
+
+
+def followed_again(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:
+    """The follower of a queue at its end, whether or not the queue was followed before; or None, and why."""
+    for event in stream.events:
+        event.outcome = ""
+    follower, reason = follower_of(stream, unseen, machines, slack=slack)
+    if follower is not None:
+        follower.follow(HANDLERS)
+    return follower, reason
 
 
 def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: int) -> tuple[Follower | None, str]:

@@ -57,29 +57,26 @@ def dies(f: Follower, event: Event) -> None:
     f.sides[c].live.clear()
 
 
-def broker_restarts(f: Follower, event: Event) -> bool:
+def broker_restarts(f: Follower, event: Event) -> None:
     """OF-23, OR-1: offsets are those of the last flush, which shows when they are read; locks are lost."""
     if event.kind is not Kind.BROKER_STOP:
         f.truncated = True
     f.store.doubtful = True
     if f.locks and event.kind is not Kind.ROLE_CHANGE:
         f.may("forget_locks")
-    return True
 
 
-def gap(f: Follower, event: Event) -> bool:
+def gap(f: Follower, event: Event) -> str | None:
     """Events are missing: the windows to which they may belong are not followed any further."""
     numbers = range(len(f.sides)) if event.actor is None else (f.side_of(event),)
     if event.actor is None and event.broker is not None:
         f.store.doubtful = True
         f.gaps += 1
-        event.pass_over("gaps in the recording")
-        return False
+        return "gaps in the recording"
     for c in numbers:
         f.gaps += 1
         f.lose(c, "after a gap in the recording, up to the next assignment")
-    event.pass_over("gaps in the recording")
-    return False
+    return "gaps in the recording"
 
 
 HANDLERS: dict[Kind, Handler] = {

@@ -10,48 +10,45 @@ from .behaviour import Impossible, ImpossibleAlone
 from .events import Event
 from .follow import Follower, Handler
 from .ownership import begun_before
+from .sorting_out import nothing_to_say
 
 _REFUSED = frozenset({Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST, Result.ERROR, Result.FAILED})
 STOPPING = "pulls of clients that are shutting down"
 DROPPED = "pulls of windows that were dropped"
 
 
-def pull(f: Follower, event: Event) -> bool:
+def pull(f: Follower, event: Event) -> str | None:
     """PL-1: a request of the window, from its position on; or the same one again after a failed one."""
     c = f.side_of(event)
     window = f.sides[c].window_of(event)
     if f.get("life", c) != Life.UP:
-        event.pass_over(STOPPING)
-        return False
+        return STOPPING
     if window is None or window is not f.sides[c].current or not f.owns(c):
-        event.pass_over(DROPPED)
-        return False
+        return DROPPED
     position = f.get("next_offset", c, texts.Q)
     if f.at(event.offset) != position:
         raise Impossible(f"the next pull of the window starts at {f.told(position)}")
     if not f.get("asked", c, texts.Q):
         f.take("send_pull", "the window may not pull now: an orderly one pulls with the lock only (PL-10)", c=c)
-    return True
+    return None
 
 
-def pull_result(f: Follower, event: Event) -> bool:
+def pull_result(f: Follower, event: Event) -> str | None:
     """PL-19, PL-23: an answer."""
     c = f.side_of(event)
     side = f.sides[c]
     _as_the_log_says(event)
     if f.get("life", c) != Life.UP:
-        event.pass_over(STOPPING)
-        return False
+        return STOPPING
     window = side.window_of(event)
     if window is None or window is not side.current or not f.owns(c):
         return _stale(f, event, c)
     if event.result in _REFUSED:
         f.run(texts.answered_with_error, c=c)
-        return True
+        return None
     if event.result is Result.OFFSET_ILLEGAL and f.ordered and f.clamped(event.next) in f.ordered:
-        event.pass_over("reset: of a broadcasting group")
         f.lose(c, "after a reset of a broadcasting group, up to the next assignment")
-        return False
+        return "reset: of a broadcasting group"
     position = f.get("next_offset", c, texts.Q)
     if event.offset is not None and f.at(event.offset) != position:
         raise ImpossibleAlone(f"the request that is under way asks from {f.told(position)}")
@@ -71,7 +68,7 @@ def pull_result(f: Follower, event: Event) -> bool:
         f.run(texts.note_reset, noted=True)
     else:
         _answer(f, event, c, position)
-    return True
+    return None
 
 
 def _answer(f: Follower, event: Event, c: int, position: int) -> None:
@@ -159,7 +156,7 @@ def _illegal(f: Follower, event: Event, c: int, after: int) -> None:
     f.sides[c].values.add(target)
 
 
-def _stale(f: Follower, event: Event, c: int) -> bool:
+def _stale(f: Follower, event: Event, c: int) -> str | None:
     """PL-24: the answer for a dropped window; the machine follows the last one.
 
     G2-9, FI-3: without messages, an empty dead window moves the in-memory offset, even of a queue that is not owned.
@@ -171,9 +168,8 @@ def _stale(f: Follower, event: Event, c: int) -> bool:
         if event.result is Result.FOUND and event.next is not None:
             _grow(f, f.at(event.next))
         f.take("answer_stale", "no such answer is under way", c=c)
-        return True
-    event.pass_over(DROPPED)
-    return False
+        return None
+    return DROPPED
 
 
 def _grow(f: Follower, end: int) -> None:
@@ -193,10 +189,10 @@ def _as_the_log_says(event: Event) -> None:
         raise Impossible(f"the log ends at {high}, so there are messages, or the offset is illegal (PL-19)")
 
 
-def stored(f: Follower, event: Event) -> bool:
+def stored(f: Follower, event: Event) -> str | None:
     """A message is stored; the message at an offset never changes, unless the log was cut (G2-4)."""
     if event.offset is None:
-        return False
+        return nothing_to_say(event.kind)
     m = f.at(event.offset)
     key = str(event.key or event.origin or "")
     before = f.logs.get(m)
@@ -204,15 +200,14 @@ def stored(f: Follower, event: Event) -> bool:
         if f.get("log_end", texts.Q) > m and not _may_store_again(f, m):
             if m == 0:
                 f.over = "after their log began anew, which a client had not noticed"
-                event.pass_over(f.over)
-                return False
+                return f.over
             if f.truncated:
                 raise Impossible("a client has a message that is not in the log any more")
             raise Impossible(f"another message is stored there, {before[0]}")
         f.logs = {other: told for other, told in f.logs.items() if other < m}
     f.logs[m] = (key, event.attempt)
     f.truncated = False
-    return True
+    return None
 
 
 def _may_store_again(f: Follower, m: int) -> bool:

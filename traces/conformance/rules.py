@@ -125,9 +125,7 @@ def _group(event: Event) -> str:
 
 
 def _copies(request: Event, table: DelayTable) -> list[tuple[int, int, bool]]:
-    """Count, level and whether it is a dead letter, for each copy to which a send-back may lead; empty if this is not
-    recorded.
-    """
+    """Count, level and whether it is dead, for each copy that may come of a send-back; empty if not recorded."""
     if request.attempt is None:
         return []
     times, asked = request.attempt, request.level or 0

@@ -21,10 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..format.kinds import BROKER_RUNS, Kind
+from ..format.schema import Header
 from ..io import Trace
 from ..io.temporary import in_temporary_folder
 from .events import COLUMNS, NUMBER, Event, events_of
-from .streams import OF_LOGS, OF_PROCESSES
+from .streams import OF_LOGS, OF_PROCESSES, Stream, Surroundings, streams_of
 
 ROOM = 256 << 20
 """Bytes of events that are held in memory; more are stored in files."""
@@ -43,10 +44,7 @@ _NAME_MEMBERS = frozenset({Kind.MEMBERS, Kind.REBALANCE})
 class Spill:
     """Events stored in buckets: those that are equal in some columns are in one bucket, in their order.
 
-    Args:
-        keys: the columns.
-        cleanup: the context in which the files are deleted.
-        buckets: number of buckets; with 0, it depends on the size.
+    Files are deleted with the context ``cleanup``. With 0 ``buckets``, their number depends on the size.
     """
 
     def __init__(self, keys: Sequence[str], cleanup: ExitStack, *, buckets: int = 0) -> None:
@@ -210,6 +208,15 @@ def queues_in(table: pa.Table) -> Iterator[pa.Table]:
     for first, end in itertools.pairwise(starts):
         if first < end:
             yield table.take(order[first:end])
+
+
+def streams_in(found: SortedOut, header: Header, *, most: int | None = None) -> Iterator[Stream]:
+    """The recordings of all queues, for each group; queues with more than ``most`` events are left out."""
+    around = Surroundings(found.around)
+    for bucket in found.queues.buckets():
+        for table in queues_in(bucket):
+            if most is None or len(table) <= most:
+                yield from streams_of(events_of(table), around, header)
 
 
 def _is_one_of(batch: pa.RecordBatch, queues: frozenset[tuple[str, str, int]]) -> Any:

@@ -32,27 +32,16 @@ class Place:
 
 @dataclass
 class Stream:
-    """The events of one queue and group, in their order.
+    """The events of one queue and group, in their order."""
 
-    Attributes:
-        place: which queue, of which group.
-        group: what the header states about the group.
-        header: header of the trace.
-        events: those of the queue, of the processes that have it at some time, and of its broker.
-        around: those of them that concern other queues as well.
-        actors: the processes, each with the number of its place, by first appearance.
-        replicated: whether its broker has a slave, which may answer pulls.
-        found: places of processes that may have found the offset file of any of several others.
-    """
-
-    place: Place
-    group: Group
-    header: Header
-    events: list[Event] = field(default_factory=list)
-    around: list[Event] = field(default_factory=list)
-    actors: dict[Actor, int] = field(default_factory=dict)
-    replicated: bool = False
-    found: set[int] = field(default_factory=set)
+    place: Place  # which queue, of which group
+    group: Group  # what the header states about the group
+    header: Header  # header of the trace
+    events: list[Event] = field(default_factory=list)  # of the queue, of all processes that ever have it, of its broker
+    around: list[Event] = field(default_factory=list)  # those of them that concern other queues as well
+    actors: dict[Actor, int] = field(default_factory=dict)  # process → the number of its place, by first appearance
+    replicated: bool = False  # whether its broker has a slave, which may answer pulls
+    found: set[int] = field(default_factory=set)  # places of processes that may have found the file of several others
     _of_actors: dict[Actor, int] = field(default_factory=dict)
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
@@ -89,9 +78,7 @@ class Stream:
         return {kind for kind in Kind if EVIDENCE_BIT[kind] & mask}
 
     def told(self) -> Set[Kind]:
-        """The kinds that are recorded, whether or not they occur; if the header does not state them, those that
-        occur.
-        """
+        """The kinds that are recorded, whether or not they occur; those that occur if the header does not say."""
         return self.header.evidence or self.kinds()
 
 

@@ -18,52 +18,36 @@ from ..format.schema import Group
 from ..io import Trace
 from .clocks import in_time
 from .conform import SLACK, unseen_of
-from .events import events_of
-from .follow import Follower
 from .machine import Machines, is_filtered
-from .part import HANDLERS, follower_of
+from .part import followed_again
 from .result import Mismatch
-from .sorting_out import queues_in, sort_out
-from .streams import Place, Stream, Surroundings, streams_of
+from .sorting_out import sort_out, streams_in
+from .streams import Place, Stream
 from .unseen import Unseen
 
 MOST_QUEUES = 20
 """Maximum number of queues that are followed with every bug."""
 
 MOST_EVENTS = 20_000
-"""Maximum number of events of a queue that are followed with every bug: from the beginning to well after the first
-mismatch.
-"""
+"""Maximum number of events of a queue that are followed with every bug: to well after the first mismatch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """A queue at which the correct model stops, and the known bugs with which it continues.
+    """A queue at which the correct model stops, and the known bugs with which it continues."""
 
-    Attributes:
-        place: which queue, of which group.
-        mismatch: the first event that the correct model does not allow.
-        wholly: ids of the mutants that allow every event of the queue.
-        further: ids of those that allow this event, and stop at a later one.
-        asked: number of mutants that were tried.
-        cut: whether only its beginning was followed, because it has very many events.
-    """
-
-    place: Place
-    mismatch: Mismatch
-    wholly: tuple[str, ...]
-    further: tuple[str, ...]
-    asked: int
-    cut: bool = False
+    place: Place  # which queue, of which group
+    mismatch: Mismatch  # the first event that the correct model does not allow
+    wholly: tuple[str, ...]  # ids of the mutants that allow every event of the queue
+    further: tuple[str, ...]  # ids of those that allow this event, and stop at a later one
+    asked: int  # number of mutants that were tried
+    cut: bool = False  # whether only its beginning was followed, because it has very many events
 
 
 def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -> tuple[Explained, ...]:
     """Follow queues at which the correct model stops, with each known bug. Reads the trace once.
 
-    Args:
-        trace: what was recorded.
-        positions: where the correct model does not allow an event; if there are many, the first ones.
-        slack: how far records of different processes may be apart from what they record, ms.
+    Of many ``positions``, the first are followed; ``slack`` is as for :func:`.conform.conform`.
 
     Raises:
         TraceError: there are no events.
@@ -77,19 +61,15 @@ def explained(trace: Trace, positions: Iterable[Place], *, slack: int = SLACK) -
         recorders = in_time(trace, slack=slack)
         queues = frozenset((place.topic, place.broker, place.queue) for place in wanted)
         sorted_out = sort_out(trace, cleanup, only=queues)
-        around, unseen = Surroundings(sorted_out.around), unseen_of(trace, sorted_out, recorders)
-        for bucket in sorted_out.queues.buckets():
-            for table in queues_in(bucket):
-                for stream in streams_of(events_of(table), around, trace.header):
-                    if stream.place in wanted:
-                        found += _explained(stream, unseen, machines, slack)
+        unseen = unseen_of(trace, sorted_out, recorders)
+        for stream in streams_in(sorted_out, trace.header):
+            if stream.place in wanted:
+                found += _explained(stream, unseen, machines, slack)
     return tuple(sorted(found, key=lambda one: (one.mismatch.time, one.mismatch.seq)))
 
 
 def possible(mutant: Mutant, group: Group, *, filtered: bool) -> bool:
-    """Whether a group may have a bug: it is for the group's mode and kind of listener, and needs filters only if there
-    are any.
-    """
+    """Whether a group may have a bug: it has the bug's mode and kind of listener, and filters if the bug needs them."""
     needed = mutant.wrong_constants
     return (
         needed.get("mode", "clustering") == group.mode
@@ -102,7 +82,7 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
     cut = len(stream.events) > MOST_EVENTS
     if cut:
         stream.events = stream.events[:MOST_EVENTS]
-    right = _followed(stream, unseen, _machines(machines, ""), slack)
+    right, _ = followed_again(stream, unseen, _machines(machines, ""), slack=slack)
     if right is None or not right.mismatches:
         return []
     first = right.mismatches[0]
@@ -113,7 +93,7 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
             continue
         asked += 1
         try:
-            follower = _followed(stream, unseen, _machines(machines, mutant.id), slack)
+            follower, _ = followed_again(stream, unseen, _machines(machines, mutant.id), slack=slack)
         except (ModelError, ValueError):  # its text reads something that this configuration does not have
             continue
         if follower is None:
@@ -138,15 +118,6 @@ def _machines(known: dict[str, Machines], mutant: str) -> Machines:
     if mutant not in known:
         known[mutant] = Machines(mutant)
     return known[mutant]
-
-
-def _followed(stream: Stream, unseen: Unseen, machines: Machines, slack: int) -> Follower | None:
-    for event in stream.events:
-        event.outcome = ""
-    follower, _ = follower_of(stream, unseen, machines, slack=slack)
-    if follower is not None:
-        follower.follow(HANDLERS)
-    return follower
 
 
 def _number(mismatch: Mismatch) -> tuple[int, int]:

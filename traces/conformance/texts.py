@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from ...model.concurrently import may_send_back
 from ...model.consume_queue import Message
-from ...model.faults import vanish
 from ...model.first_query import enter_at
-from ...model.history import Cause
 from ...model.kernel import State
 from ...model.lock import obtainable, uses_locks
 from ...model.membership import Life
@@ -26,15 +24,8 @@ Q = 0
 
 
 def mark(s: State, c: int) -> int:
-    """PQ-2: the low-water mark of a window: the smallest offset that it holds, or the one after the last it was
-    given.
-    """
+    """PQ-2: the low-water mark of a window: the smallest offset that it holds, or the one after the last it got."""
     return int(low_water_mark(s, c, Q, lambda m: False))
-
-
-def empty(s: State, c: int) -> bool:
-    """Whether a window holds no message."""
-    return bool(window_empty(s, c, Q))
 
 
 def store_offset(s: State, c: int, offset: int) -> None:
@@ -95,9 +86,7 @@ def answer(s: State, c: int, came: frozenset[int], after: int) -> None:
 
 
 def in_tasks_of(s: State, c: int, pulled: range, size: int) -> None:
-    """CC-1: pulled messages are put into tasks of ``size``; there are larger ones at other times, or in other
-    members of the group.
-    """
+    """CC-1: pulled messages are put into tasks of ``size``; other members, or other times, may have larger ones."""
     s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
 
 
@@ -148,11 +137,6 @@ def persisted(s: State, c: int) -> None:
     """ST-8 (2): ``unregister`` at the moment of the last persist; messages finished later are not committed (ST-9)."""
     s.require(s.life[c] == Life.STOPPING)
     s.persisted[c] = True
-
-
-def gone(s: State, c: int) -> None:
-    """The process is gone, whatever it did before."""
-    vanish(s, c, Leaving(cause=Cause.CRASH, persists=False, listeners_go_on=False))
 
 
 def forget(s: State, c: int) -> None:

@@ -34,19 +34,12 @@ _ASK_THE_STORE = frozenset({Kind.OFFSET_QUERY, Kind.ASSIGN, Kind.COMMIT, Kind.LO
 
 @dataclass(frozen=True, kw_only=True)
 class Unseen:
-    """What is missing in a recording.
+    """What is missing in a recording."""
 
-    Attributes:
-        holes: what was lost in reading.
-        strangers: for a group, a member that recorded nothing.
-        recorders: how far clocks are apart; None if this is not considered.
-        calls: spans of time (ms) in which requests of clients were answered that may be unrecorded.
-    """
-
-    holes: Sequence[Hole] = ()
-    strangers: Mapping[str, str] = field(default_factory=dict)
-    recorders: Recorders | None = None
-    calls: Sequence[tuple[int, int]] = ()
+    holes: Sequence[Hole] = ()  # what was lost in reading
+    strangers: Mapping[str, str] = field(default_factory=dict)  # for a group, a member that recorded nothing
+    recorders: Recorders | None = None  # how far clocks are apart; None if this is not considered
+    calls: Sequence[tuple[int, int]] = ()  # times (ms) in which answers to requests of clients may be unrecorded
 
     def may_explain(self, event: Event, stream: Stream, slack: int = 0, *, is_own: bool = False) -> str:
         """What unrecorded event may explain an event that the model does not allow; empty if none may.

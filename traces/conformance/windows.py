@@ -1,6 +1,4 @@
-"""Windows, and stores of offsets, as a recording shows them: what is known about each besides the state of the
-machine.
-"""
+"""Windows, and stores of offsets: what a recording shows of each besides the state of the machine."""
 
 from __future__ import annotations
 
@@ -22,36 +20,20 @@ UNTOLD = -1
 
 @dataclass(slots=True)
 class Window:
-    """One ProcessQueue of a client.
+    """One ProcessQueue of a client."""
 
-    Attributes:
-        epoch: its number; UNTOLD if windows are not numbered.
-        marks: values that its in-memory offset has had in the machine, in their order.
-        shown: the in-memory offset that was recorded last, and when; None before the first time.
-        results: what the listener returned, by offset, as long as this had no consequences.
-        sent: the attempts to send a message back, by offset.
-        removed: offsets that have left.
-        left: offsets that have succeeded in a call whose tail has failed, and that are removed together with it
-            (CC-10).
-        again: offsets that could not be sent back, and are consumed again (CC-12).
-        expired: offsets that were cleaned while their listener ran.
-        overdue: offsets that were cleaned, and whose listener has returned since.
-        called: offsets whose delivery may still be recorded, although their window was dropped before.
-        ended: when it was dropped, ms; None while it lives.
-    """
-
-    epoch: int
-    marks: list[int] = field(default_factory=list)
-    shown: tuple[int, int] | None = None
-    results: dict[int, Result] = field(default_factory=dict)
-    sent: dict[int, list[tuple[Path, Result]]] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)
-    left: set[int] = field(default_factory=set)
-    again: set[int] = field(default_factory=set)
-    expired: set[int] = field(default_factory=set)
-    overdue: set[int] = field(default_factory=set)
-    called: set[int] = field(default_factory=set)
-    ended: int | None = None
+    epoch: int  # its number; UNTOLD if windows are not numbered
+    marks: list[int] = field(default_factory=list)  # values that its in-memory offset has had in the machine
+    shown: tuple[int, int] | None = None  # the in-memory offset that was recorded last, and when
+    results: dict[int, Result] = field(default_factory=dict)  # what the listener returned, as long as nothing followed
+    sent: dict[int, list[tuple[Path, Result]]] = field(default_factory=dict)  # attempts to send it back, by offset
+    removed: set[int] = field(default_factory=set)  # offsets that have left
+    left: set[int] = field(default_factory=set)  # offsets that succeeded in a call whose tail failed (CC-10)
+    again: set[int] = field(default_factory=set)  # offsets that could not be sent back, and are consumed again (CC-12)
+    expired: set[int] = field(default_factory=set)  # offsets that were cleaned while their listener ran
+    overdue: set[int] = field(default_factory=set)  # offsets that were cleaned, and whose listener has returned since
+    called: set[int] = field(default_factory=set)  # offsets whose delivery may still be recorded, though it was dropped
+    ended: int | None = None  # when it was dropped, ms; None while it lives
 
 
 class Held:
@@ -84,32 +66,19 @@ class Held:
 
 @dataclass(slots=True)
 class Side:
-    """One process, as far as the queue is concerned.
+    """One process, as far as the queue is concerned."""
 
-    Attributes:
-        name: client id and incarnation.
-        current: its window; None without one.
-        old: windows that were dropped, by number.
-        values: every offset that it may send: previous in-memory offsets, and those that it was told to set.
-        answer: the last answer to an offset query, None before the first one; ``answered`` says what it was.
-        live: offsets that its windows, dropped ones included, may hold.
-        memory: its latest in-memory offset.
-        outlives: offsets whose listeners were running when the shutdown was complete.
-        stopped: when the shutdown was complete, ms; None if it is not.
-        unseen: why its events cannot be followed now; empty if they can.
-    """
-
-    name: str
-    current: Window | None = None
-    old: dict[int, Window] = field(default_factory=dict)
-    values: set[int] = field(default_factory=set)
-    answer: int | None = None
+    name: str  # client id and incarnation
+    current: Window | None = None  # its window; None without one
+    old: dict[int, Window] = field(default_factory=dict)  # windows that were dropped, by number
+    values: set[int] = field(default_factory=set)  # every offset that it may send: those in memory, or told to set
+    answer: int | None = None  # the last answer to an offset query, None before it; ``answered`` says which
     answered: Result = Result.NONE
-    live: Held = field(default_factory=Held)
-    memory: int | None = None
-    outlives: set[int] = field(default_factory=set)
-    stopped: int | None = None
-    unseen: str = BEFORE
+    live: Held = field(default_factory=Held)  # offsets that its windows, dropped ones included, may hold
+    memory: int | None = None  # its latest in-memory offset
+    outlives: set[int] = field(default_factory=set)  # offsets whose listeners ran when the shutdown was complete
+    stopped: int | None = None  # when the shutdown was complete, ms; None if it is not
+    unseen: str = BEFORE  # why its events cannot be followed now; empty if they can
 
     def window_of(self, event: Event) -> Window | None:
         """The window to which an event belongs: by its number, otherwise the only one."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from ..io import Trace
 from .clocks import in_time
 from .conform import SLACK, unseen_of
-from .events import FOLLOWED, Event, events_of
+from .events import FOLLOWED, Event
 from .follow import Follower
 from .machine import Machines
-from .part import HANDLERS, follower_of
+from .part import followed_again
 from .result import Mismatch
-from .sorting_out import queues_in, sort_out
-from .streams import Place, Stream, Surroundings, streams_of
+from .sorting_out import sort_out, streams_in
+from .streams import Place, Stream
 from .unseen import Unseen
 
 MOST_EVENTS = 200_000
@@ -24,15 +24,10 @@ MOST_EVENTS = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """The result of following a queue through the model.
+    """The result of following a queue through the model."""
 
-    Attributes:
-        mismatches: events that the model does not allow, in the order of the trace.
-        assumed: what had to be assumed, or was not followed, so that the rest is no full evidence; empty if nothing.
-    """
-
-    mismatches: tuple[Mismatch, ...] = ()
-    assumed: str = ""
+    mismatches: tuple[Mismatch, ...] = ()  # events that the model does not allow, in the order of the trace
+    assumed: str = ""  # what was assumed, or not followed, so that the rest is no full evidence; empty if nothing
 
     @property
     def allows_all(self) -> bool:
@@ -40,9 +35,7 @@ class Witness:
         return not self.mismatches and not self.assumed
 
     def mismatch_at(self, since: int, time: int) -> Mismatch | None:
-        """The mismatch on which a finding rests: the first one from ``since`` to ``time``, ms, or the last one
-        before.
-        """
+        """The mismatch on which a finding rests: the first from ``since`` to ``time``, ms, or else the last before."""
         within = [one for one in self.mismatches if since <= one.time <= time + SLACK]
         before = [one for one in self.mismatches if one.time < since]
         return within[0] if within else before[-1] if before else None
@@ -56,27 +49,19 @@ def witnesses(trace: Trace, queues: Collection[tuple[str, str, int]]) -> Mapping
     Raises:
         TraceError: there are no events.
     """
-    told: dict[Place, Witness] = {}
     machines = Machines()
     with ExitStack() as cleanup:
         recorders = in_time(trace, slack=SLACK)
         found = sort_out(trace, cleanup, only=frozenset(queues))
-        around, unseen = Surroundings(found.around), unseen_of(trace, found, recorders)
-        for bucket in found.queues.buckets():
-            for table in queues_in(bucket):
-                if len(table) <= MOST_EVENTS:
-                    for stream in streams_of(events_of(table), around, trace.header):
-                        told[stream.place] = _witness(stream, unseen, machines)
-    return told
+        unseen = unseen_of(trace, found, recorders)
+        streams = streams_in(found, trace.header, most=MOST_EVENTS)
+        return {stream.place: _witness(stream, unseen, machines) for stream in streams}
 
 
 def _witness(stream: Stream, unseen: Unseen, machines: Machines) -> Witness:
-    for event in stream.events:
-        event.outcome = ""
-    follower, reason = follower_of(stream, unseen, machines, slack=SLACK)
+    follower, reason = followed_again(stream, unseen, machines, slack=SLACK)
     if follower is None:
         return Witness(assumed=reason)
-    follower.follow(HANDLERS)
     return Witness(mismatches=tuple(follower.mismatches), assumed=_assumed(follower, stream.events, unseen))
 
 

@@ -55,9 +55,7 @@ _TOPICS, _BROKERS, _QUEUES = 1 << 20, 1 << 12, 1 << 16
 _ACTORS = 1 << 24
 _NO_QUEUE = -1
 _BY_CLIENT = -2
-"""Stands for a queue of a broadcasting group until its client is looked up as well; lower numbers have other
-meanings.
-"""
+"""Stands for a queue of a broadcasting group until its client is looked up too; lower numbers mean other things."""
 
 _NEW = -(1 << 31)
 """Code in an empty place of a memo."""
@@ -114,9 +112,7 @@ class Coded:
         return len(self.time)
 
     def renamed(self, slots: Any, actors: Any) -> Coded:
-        """The events with new codes for queues and processes, given as arrays indexed by old codes; see
-        :func:`renaming`.
-        """
+        """The events with new codes of queues and processes: arrays indexed by old codes, see :func:`renaming`."""
         return replace(self, slot=slots.take(self.slot), actor=actors.take(self.actor))
 
 

@@ -31,23 +31,14 @@ def group_of_topic(topic: str) -> str:
 
 @dataclass(frozen=True, order=True)
 class Slot:
-    """A queue as one group, or one broadcasting client, sees it.
+    """A queue as one group, or one broadcasting client, sees it."""
 
-    Attributes:
-        group: consumer group; empty for events that concern all groups.
-        topic: as consumed.
-        broker: broker name.
-        queue: queue id; -1 if the queue is not known, and ``broker`` is then empty.
-        client: client id in a broadcasting group, otherwise empty.
-        member: which process with that client id, as an incarnation: see :mod:`..recorders.members`.
-    """
-
-    group: str
-    topic: str
-    broker: str
-    queue: int
-    client: str = ""
-    member: int = 0
+    group: str  # consumer group; empty for events that concern all groups
+    topic: str  # as consumed
+    broker: str  # broker name
+    queue: int  # queue id; -1 if the queue is not known, and ``broker`` is then empty
+    client: str = ""  # client id in a broadcasting group, otherwise empty
+    member: int = 0  # which process with that client id, as an incarnation: see :mod:`..recorders.members`
 
     def __str__(self) -> str:
         of = f" of {self.group}" if self.group else ""
@@ -63,15 +54,10 @@ class Slot:
 
 
 class Actor(NamedTuple):
-    """A process.
+    """A process."""
 
-    Attributes:
-        name: client id, or broker name.
-        incarnation: which process with that client id; -1 for a broker.
-    """
-
-    name: str
-    incarnation: int = 0
+    name: str  # client id, or broker name
+    incarnation: int = 0  # which process with that client id; -1 for a broker
 
     def __str__(self) -> str:
         if self.incarnation < 0:
@@ -98,9 +84,7 @@ class Words:
 class Names:
     """All names of a trace, in the order of their first appearance.
 
-    Args:
-        groups: what is known about groups.
-        members: which process of a broadcasting group replaces which other; any other process is a member of its own.
+    ``members`` says which process of a broadcasting group replaces which; any other is a member of its own.
     """
 
     def __init__(self, groups: Mapping[str, Group] | None = None, members: Mapping[Actor, int] | None = None) -> None:

@@ -35,9 +35,7 @@ OF_MESSAGES = frozenset(
         Kind.DEAD_LETTER,
     }
 )
-"""Kinds that concern the message at their offset; a pull result concerns all messages from its offset up to
-``next``.
-"""
+"""Kinds that concern the message at their offset; a pull result concerns all from its offset up to ``next``."""
 
 OF_QUEUES = frozenset(
     {
@@ -59,27 +57,16 @@ _LAST = (1 << _OFFSETS) - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question about a trace; an event that answers any part of it is collected.
+    """A question about a trace; an event that answers any part of it is collected."""
 
-    Attributes:
-        slot: a queue; None without.
-        offsets: ranges of offsets of the queue, ends excluded: events about their messages.
-        periods: times from … to, ms: events in them about the queue as a whole, and about ``actors``.
-        origin: a message; 0 for none.
-        actors: processes.
-        group: if given, events of ``actors`` and of the message that belong to another group are left out.
-        topic: if given, so are those that name another topic.
-        kinds: events of ``actors`` are of these kinds.
-    """
-
-    slot: Slot | None = None
-    offsets: tuple[tuple[int, int], ...] = ()
-    periods: tuple[tuple[int, int], ...] = ()
-    origin: int = 0
-    actors: tuple[Actor, ...] = ()
-    group: str = ""
-    topic: str = ""
-    kinds: frozenset[Kind] = CONTEXT
+    slot: Slot | None = None  # a queue; None without
+    offsets: tuple[tuple[int, int], ...] = ()  # ranges of offsets of the queue, ends excluded: their messages
+    periods: tuple[tuple[int, int], ...] = ()  # times from … to, ms, about the queue as a whole, and about ``actors``
+    origin: int = 0  # a message; 0 for none
+    actors: tuple[Actor, ...] = ()  # processes
+    group: str = ""  # if given, events of ``actors`` and of the message that belong to another group are left out
+    topic: str = ""  # if given, so are those that name another topic
+    kinds: frozenset[Kind] = CONTEXT  # events of ``actors`` are of these kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +87,7 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
     Of the stored offsets, those are kept that pass ``offset``, that go back, that came on an unusual path, or that were
     stored at given times.
 
-    Args:
-        found: events by time.
-        offset: of a message; None for none.
-        times: ms.
+    ``found`` is ordered by time.
     """
     kept = []
     stored: dict[int, int] = {}

@@ -132,9 +132,7 @@ def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> Group
 
 
 def _reasons(outcome: Outcome, story: MessageStory, result: CheckResult) -> tuple[str, ...]:
-    """Why deliveries followed the first one: failures of its listener, and the cause that the check gives for each
-    repetition.
-    """
+    """Why deliveries followed the first one: failures of its listener, and the causes of repetitions by the check."""
     counts: Counter[str] = Counter()
     rows = repeated_rows(result)
     slots = result.names.slots

@@ -89,9 +89,7 @@ def spot_of(event: Event) -> str:
 
 
 def _attempt_of(event: Event, attempts: Sequence[Attempt]) -> int | None:
-    """The delivery to which an event belongs: the last one at its queue and offset, or with its count, or the last of
-    all.
-    """
+    """The delivery to which an event belongs: the last at its queue and offset, or with its count, or of all."""
     kind = event["kind"]
     if kind not in (Kind.RESULT, Kind.SEND_BACK, Kind.DELAY_STORE) or not attempts:
         return None

@@ -1,6 +1,4 @@
-"""Where a message is in a trace: its origins, the queues and offsets of its copies, and what was recorded about
-them.
-"""
+"""Where a message is in a trace: its origins, the queues and offsets of its copies, and what was recorded of them."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ from .sentences import Event
 from .source_lines import pieces
 
 Spot = tuple[Slot, int, int, int]
-"""Where a copy of the message is: queue, offset, and the times of the first and last event that mentions it there,
-ms.
-"""
+"""Where a copy of the message is: queue, offset, and the times of the first and last event that mentions it, ms."""
 
 
 class Located(NamedTuple):

@@ -320,9 +320,7 @@ def _lost_since(asked: _Asked, kinds: int, since: int, until: int) -> Hole | Non
 
 
 def _hidden(asked: _Asked, topic: str) -> str:
-    """What may hide the fate of a message that seems lost, by the same rules as for the verdict; empty if nothing
-    does.
-    """
+    """What may hide the end of a message that seems lost, by the rules of the verdict; empty if nothing does."""
     coverage = asked.located.coverage
     if asked.group in coverage.not_judged:
         return f"of its group nothing can be judged: {coverage.not_judged[asked.group]}"

@@ -36,22 +36,13 @@ WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Repetition:
-    """All deliveries that were repeated for one cause.
+    """All deliveries that were repeated for one cause."""
 
-    Attributes:
-        cause: the cause.
-        count: number of deliveries.
-        windows: number of windows in which they were: a window is one client's ownership of a queue from one position
-            on.
-        queues: number of queues, counted for each group.
-        first: time of the first of them, ms since 1970; ``last``: of the last.
-    """
-
-    cause: Cause
-    count: int
-    windows: int
-    queues: int
-    first: int
+    cause: Cause  # the cause
+    count: int  # number of deliveries
+    windows: int  # number of windows in which they were: of ownerships of a queue from one position on
+    queues: int  # number of queues, counted for each group
+    first: int  # time of the first of them, ms since 1970; ``last``: of the last
     last: int
 
 

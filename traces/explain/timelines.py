@@ -42,24 +42,15 @@ class Oddity(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Ownership:
-    """A client had a queue for a while.
+    """A client had a queue for a while."""
 
-    Attributes:
-        slot: the queue.
-        actor: the client.
-        since: ms; ``until``: ms, the end of the trace if no end was seen.
-        end: how it ended.
-        path: why the client gave the queue up, if it did.
-        start: the offset at which it began; -1 if this is not known.
-    """
-
-    slot: Slot
-    actor: Actor
-    since: int
+    slot: Slot  # the queue
+    actor: Actor  # the client
+    since: int  # ms; ``until``: ms, the end of the trace if no end was seen
     until: int
-    end: End
-    path: Path
-    start: int
+    end: End  # how it ended
+    path: Path  # why the client gave the queue up, if it did
+    start: int  # the offset at which it began; -1 if this is not known
 
     @property
     def reason(self) -> str:
@@ -76,23 +67,14 @@ class Ownership:
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetPoint:
-    """The stored offset of a queue from a moment on.
+    """The stored offset of a queue from a moment on."""
 
-    Attributes:
-        slot: the queue.
-        time: ms.
-        value: the offset.
-        writer: who wrote it; None if this is not known.
-        path: on which path it came.
-        oddity: what is odd about it.
-    """
-
-    slot: Slot
-    time: int
-    value: int
-    writer: Actor | None
-    path: Path
-    oddity: Oddity
+    slot: Slot  # the queue
+    time: int  # ms
+    value: int  # the offset
+    writer: Actor | None  # who wrote it; None if this is not known
+    path: Path  # on which path it came
+    oddity: Oddity  # what is odd about it
 
 
 def ownerships(rows: Any, names: Names) -> tuple[Ownership, ...]:

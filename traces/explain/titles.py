@@ -159,9 +159,7 @@ def title(
 
 
 def _message(row: Mapping[str, int], slot: Slot | None, queue: str, found: Sequence[Found]) -> str:
-    """A message as its users know it: by queue and offset, otherwise by its unique key, or by its origin without
-    one.
-    """
+    """A message as its users know it: by queue and offset, otherwise by its unique key, or else by its origin."""
     if slot is not None and row["offset"] >= 0:
         return f"offset {row['offset']} of {queue}"
     own = (each.event for each in found if row["origin"] != 0 and each.origin == row["origin"])
@@ -176,9 +174,7 @@ def _wait(value: int) -> str:
 
 
 def _shares(row: Mapping[str, int], slot: Slot | None, names: Names, found: Sequence[Found]) -> tuple[str, str]:
-    """Which queues a client gave itself, and which its strategy gives it; only their numbers if the pass is not
-    known.
-    """
+    """Which queues a client gave itself, and which its strategy gives it; only how many if the pass is not known."""
     actor: Actor | None = names.actors[row["actor"]] if row["actor"] >= 0 else None
     passes = [
         each.event

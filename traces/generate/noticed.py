@@ -25,9 +25,7 @@ from .trace_mutants import Change, trace_mutants
 
 
 class Noticed(enum.IntEnum):
-    """What a check reports about a changed recording that it did not report about the original; the strongest of
-    these.
-    """
+    """The strongest that a check reports about a changed recording, and did not report about the original."""
 
     NOT = 0
     TOLD = 1  # no claim is affected, but the numbers of the summary differ
@@ -37,24 +35,14 @@ class Noticed(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A mutant and what was noticed about it.
+    """A mutant and what was noticed about it."""
 
-    Attributes:
-        kind: kind of the changed event.
-        label: the change in words.
-        row: position of the event in the original recording.
-        check: what the check reports.
-        claims: ids of the claims that report it.
-        conform: whether the model follows the changed recording less far than the original: more mismatches or gaps;
-            False if the model was not run.
-    """
-
-    kind: Kind
-    label: str
-    row: int
-    check: Noticed
-    claims: tuple[str, ...]
-    conform: bool
+    kind: Kind  # kind of the changed event
+    label: str  # the change in words
+    row: int  # position of the event in the original recording
+    check: Noticed  # what the check reports
+    claims: tuple[str, ...]  # ids of the claims that report it
+    conform: bool  # whether the model follows it less far than the original; False if the model was not run
 
 
 class Recording:
@@ -131,25 +119,15 @@ def _compared(right: CheckResult, changed: CheckResult) -> tuple[Noticed, tuple[
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """How many mutants of one kind and change there were, and how many of them were noticed.
+    """How many mutants of one kind and change there were, and how many of them were noticed."""
 
-    Attributes:
-        kind: kind of the changed events.
-        label: the change in words.
-        mutants: number of mutants.
-        check: number that a check noticed, by how.
-        conform: number that the model did not follow.
-        either: number noticed by a check (violated or unknown) or not followed by the model.
-        claims: the claims that noticed most, with their counts.
-    """
-
-    kind: Kind
-    label: str
-    mutants: int
-    check: Mapping[Noticed, int]
-    conform: int
-    either: int
-    claims: Mapping[str, int]
+    kind: Kind  # kind of the changed events
+    label: str  # the change in words
+    mutants: int  # number of mutants
+    check: Mapping[Noticed, int]  # number that a check noticed, by how
+    conform: int  # number that the model did not follow
+    either: int  # number noticed by a check (violated or unknown) or not followed by the model
+    claims: Mapping[str, int]  # the claims that noticed most, with their counts
 
     @property
     def noticed(self) -> int:
@@ -178,9 +156,7 @@ def table_of(judged: Iterable[Judged]) -> list[Line]:
 
 
 def markdown(lines: Iterable[Line]) -> str:
-    """The table as Markdown: a row for each kind, with what a check noticed of each change, and what was not noticed at
-    all.
-    """
+    """The table as Markdown: for each kind, what a check noticed of each change, and what was never noticed."""
     rows = [f"| kind | {' | '.join(Change)} | check | check or conform | never noticed |", "|" + "---|" * 9]
     for kind, some in groupby(lines, key=lambda line: line.kind):
         of_kind = list(some)

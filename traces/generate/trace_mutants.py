@@ -39,21 +39,13 @@ class Change(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceMutant:
-    """One changed recording.
+    """One changed recording."""
 
-    Attributes:
-        kind: kind of the changed event.
-        change: what was done to it.
-        field: the altered field, if there is one; otherwise empty.
-        row: position of the event in the original recording.
-        events: the changed recording, by time.
-    """
-
-    kind: Kind
-    change: Change
-    field: str
-    row: int
-    events: pa.Table
+    kind: Kind  # kind of the changed event
+    change: Change  # what was done to it
+    field: str  # the altered field, if there is one; otherwise empty
+    row: int  # position of the event in the original recording
+    events: pa.Table  # the changed recording, by time
 
     @property
     def label(self) -> str:

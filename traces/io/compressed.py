@@ -1,6 +1,4 @@
-"""Files as bytes, decompressed if they are compressed with gzip or zstd, which is recognised by their first bytes, not
-by their names.
-"""
+"""Files as bytes, decompressed if their first bytes, not their names, show that gzip or zstd compressed them."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ HEAD = 64 * 1024
 """Number of bytes that are read to recognise the form of a file."""
 
 UNPACKED_TIMES = 100
-"""How much larger than itself a compressed file may be inside, besides :data:`UNPACKED_AT_LEAST`; traces are 20 times
-larger.
-"""
+"""How much larger a compressed file may be inside, besides :data:`UNPACKED_AT_LEAST`; traces are 20 times larger."""
 
 UNPACKED_AT_LEAST = 1 << 26
 

@@ -37,14 +37,9 @@ class ImportedTrace:
         self.paths = tuple(paths)
         self._problems = Repeatable(problems)
         self._first_report = self._problems.begin()
-        self._first: protocol.Imported | None = self._read(self._first_report)
+        self._first: protocol.Imported | None = importer.read_series(self.paths, self._first_report)
         members = ("source", "evidence", "groups", "complete", "delays", "release")
         self.stated = Stated(header=self._first.header, members=frozenset(members), file=self.file)
-
-    def _read(self, report: Problems) -> protocol.Imported:
-        if isinstance(self.importer, protocol.SeriesImporter):
-            return self.importer.read_series(self.paths, report)
-        return self.importer.read(self.paths[0], report)
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the importer; see :class:`~.source.Source`."""
@@ -52,7 +47,7 @@ class ImportedTrace:
         report, imported, self._first = self._first_report, self._first, None
         if imported is None:
             report = self._problems.begin()
-            imported = self._read(report)
+            imported = self.importer.read_series(self.paths, report)
         for batch in batches_of(imported.events, report, file=self.file, rows=rows):
             yield batch.append_column(EXTRA, pa.nulls(len(batch), pa.string())).select(list(columns))
         self.skipped = imported.skipped

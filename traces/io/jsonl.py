@@ -41,9 +41,7 @@ _Part = tuple[pa.RecordBatch, Sequence[int]]
 _SEQ = ARROW.get_field_index("seq")
 
 MOST_DAMAGED = 200_000
-"""Number of damaged lines after which a file counts as no trace: reporting a line takes a thousand times as long as
-reading it.
-"""
+"""Number of damaged lines after which a file is no trace: to report one takes a thousand times as long as reading."""
 
 LOOKED_AT = 200
 """Number of first lines that are checked for fields with other names, which occur from the beginning."""

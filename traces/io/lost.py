@@ -1,6 +1,4 @@
-"""What was lost in reading, as holes of the coverage: when it may have been and what it may have been, if this is
-known.
-"""
+"""What was lost in reading, as holes of the coverage: when and what it may have been, if this is known."""
 
 from __future__ import annotations
 

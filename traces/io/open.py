@@ -1,6 +1,4 @@
-"""Opening a trace: which files there are, and which form each has. The form is recognised by the content, not only by
-the name.
-"""
+"""Opening a trace: which files there are, and which form each has, by its content and not only by its name."""
 
 from __future__ import annotations
 
@@ -137,7 +135,8 @@ def open_trace(
             series[form].append(path)
         else:
             chosen.append((form, [path]))
-            if form == _CAPTURED or isinstance(_importer(form), protocol.SeriesImporter):
+            importer = _importer(form)
+            if form == _CAPTURED or (importer is not None and importer.reads_series):
                 series[form] = chosen[-1][1]
     if not chosen:
         raise NothingToReadError(_nothing(paths, problems, left_out), problems, left_out)
@@ -280,12 +279,10 @@ def _importer(form: str) -> protocol.Importer | None:
 def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
     """The importers of those forms that have one, each with the options that it accepts."""
     plain = {form: importer for form in sorted(formats) if (importer := _importer(form)) is not None}
-    possible = {form: importers.options_of(importer) for form, importer in plain.items()}
+    possible = {form: importer.options for form, importer in plain.items()}
     for name in options:
         if not any(name in names for names in possible.values()):
-            all_names = sorted(
-                {each for importer in importers.all_importers() for each in importers.options_of(importer)}
-            )
+            all_names = sorted({each for importer in importers.all_importers() for each in importer.options})
             if name not in all_names:
                 raise TraceError(f"there is no option {name!r} of importers; there are {', '.join(all_names)}.")
             raise TraceError(
@@ -294,7 +291,7 @@ def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[
             )
     return {
         form: importers.importer(form, **{name: value for name, value in options.items() if name in possible[form]})
-        if possible[form].intersection(options)
+        if possible[form].keys() & options
         else importer
         for form, importer in plain.items()
     }  # fmt: skip

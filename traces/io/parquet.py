@@ -163,9 +163,7 @@ class ParquetTrace:
                 first += count
 
     def reading(self) -> Pass:
-        """The receiver for problems of another reader of the events; problems that it has reported are not reported
-        again here.
-        """
+        """The receiver for problems of another reader of the events; what that reported is not reported here again."""
         return self._problems.begin()
 
     def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
@@ -190,9 +188,7 @@ class ParquetTrace:
     def _checked(
         self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
     ) -> pa.RecordBatch:
-        """The requested columns with possible values only, without events that lack time or kind, and without stray
-        times.
-        """
+        """The requested columns with possible values, without events that lack time or kind, or have stray times."""
         read: dict[str, pa.Array] = {}
         for name in batch.schema.names:
             if name in BY_NAME:
@@ -317,9 +313,7 @@ def _fits(type_: pa.DataType, field: Field) -> bool:
 
 
 def _converted(column: pa.Array, field: Field) -> pa.Array:
-    """The column with the type of the field; whole numbers of other types as 64-bit integers, so that they can be
-    checked.
-    """
+    """The column with the type of the field; whole numbers of other types as 64-bit integers, to be checked."""
     if column.type == field.type:
         return column
     if is_whole(field):
@@ -350,9 +344,7 @@ def _without(column: pa.Array, places: Any) -> pa.Array:
 
 
 def _extra(batch: pa.RecordBatch, names: Sequence[str]) -> pa.Array:
-    """The content of other columns, as the text of a JSON object; a column that has such texts already is used as it
-    is.
-    """
+    """The content of other columns, as the text of a JSON object; a column of such texts is used as it is."""
     if list(names) == [EXTRA] and _is_text(batch.schema.field(EXTRA).type):
         return batch.column(EXTRA).cast(pa.string())
     if not names:

@@ -84,9 +84,7 @@ def in_order(
 
 
 def _mergeable(sources: Sequence[Ordered]) -> set[int]:
-    """Files in order that can be merged as they are read: finding out their order must be cheap, as it is for
-    Parquet.
-    """
+    """Files in order that can be merged as they are read: those whose order is cheap to find out, as for Parquet."""
     found = {file: one.order for file, one in enumerate(sources) if one.source.rows is not None and one.order.by_time}
     changes = sorted(
         change

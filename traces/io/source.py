@@ -16,32 +16,19 @@ from .events import EXTRA
 
 
 class Source(Protocol):
-    """One file, or a series of files that an importer reads as one.
+    """One file, or a series of files that an importer reads as one."""
 
-    Attributes:
-        file: its name, as given.
-        files: names of the files of which it is made.
-        stated: its header.
-        rows: number of events; None if it is known only after reading.
-        time_range: time of its earliest and latest event in ms; None if this is known only after reading.
-        counted: whether ``seq`` comes from its recorder, and is not the position in the file; known after a reading.
-        clocks: the clocks by which its times are already corrected; None if they are as recorded.
-        skipped: how much of it is neither an event nor damage, by what it is; complete after one reading.
-    """
-
-    file: str
-    files: tuple[str, ...]
-    stated: Stated
-    rows: int | None
-    time_range: tuple[int, int] | None
-    skipped: Counter[str]
-    clocks: Clocks | None
-    counted: bool
+    file: str  # its name, as given
+    files: tuple[str, ...]  # names of the files of which it is made
+    stated: Stated  # its header
+    rows: int | None  # number of events; None if it is known only after reading
+    time_range: tuple[int, int] | None  # time of its earliest and latest event in ms; None if known only after reading
+    skipped: Counter[str]  # how much of it is neither an event nor damage, by what it is; complete after one reading
+    clocks: Clocks | None  # the clocks by which its times are already corrected; None if they are as recorded
+    counted: bool  # whether ``seq`` comes from its recorder, and is not the position in the file; known after a reading
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
-        """The events in the order of the file, with ``seq`` filled in. Columns are those of the schema, or
-        :data:`EXTRA`.
-        """
+        """The events in the order of the file, with ``seq`` filled in. Columns are of the schema, or :data:`EXTRA`."""
 
 
 def schema_of(columns: Sequence[str]) -> pa.Schema:

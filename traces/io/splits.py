@@ -68,9 +68,7 @@ class Split:
         return {**self.__dict__, "source": None}
 
     def note_skipped(self, skipped: Counter[str]) -> None:
-        """Add to the trace how much of an imported file is neither an event nor damage, as a reading elsewhere has
-        found.
-        """
+        """Add to the trace what a reading elsewhere found to be neither an event nor damage in an imported file."""
         if self.format == PARQUET and self.source is not None:
             self.source.skipped = self.source.skipped + skipped
         elif self.source is not None:
@@ -99,7 +97,7 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
             found.append(Split(format=JSONL, paths=(str(source.path),), file=file))
         elif isinstance(source, ImportedTrace):
             format, paths = source.importer.name, tuple(map(str, source.paths))
-            given = tuple(importers.given_options(source.importer).items())
+            given = tuple(item for item in sorted(source.importer.options.items()) if item[1] is not None)
             found.append(Split(format=format, paths=paths, file=file, options=given, source=source))
         if others is not None:
             found[first:] = [replace(split, others=others, source=reader) for split in found[first:]]

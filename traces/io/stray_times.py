@@ -61,10 +61,7 @@ def far_off(times: Any) -> Sequence[int]:
 def contradicted(times: Any, whose: Sequence[Any], found: Sequence[int]) -> Any:
     """Which of the positions that are far off have stray times.
 
-    Args:
-        times: times of all events.
-        whose: the words of each column of :data:`WHOSE`; empty if there is none.
-        found: result of :func:`far_off`.
+    ``whose`` has the words of each column of :data:`WHOSE`, empty if there are none.
     """
     return np.array([at for at in found if _is_contradicted(times, whose, at)], np.int64)
 
@@ -81,9 +78,7 @@ def words_of(column: pa.Array | pa.ChunkedArray) -> Any:
 
 
 def _is_contradicted(times: Any, whose: Sequence[Any], at: int) -> bool:
-    """Whether the same recorder wrote other events at the time of the neighbours: otherwise its clock may be the
-    reason.
-    """
+    """Whether the same recorder wrote other events at the time of the neighbours; if not, its clock may be off."""
     client, broker = (words == words[at] for words in whose)
     own = client if whose[0][at] else client & broker
     own[at] = False

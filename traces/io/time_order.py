@@ -11,20 +11,13 @@ from ..encoding.columns import Column
 
 @dataclass(kw_only=True)
 class TimeOrder:
-    """How far the events of a file are in order.
+    """How far the events of a file are in order."""
 
-    Attributes:
-        by_time: in the order of time, then ``seq``.
-        by_seq: in the order of ``seq``.
-        first: time and ``seq`` of the first event; ``last``: of the last. None without events.
-        begin: time of the earliest event, ms; ``end``: of the latest. They mean nothing without events.
-    """
-
-    by_time: bool = True
-    by_seq: bool = True
-    first: tuple[int, int] | None = None
+    by_time: bool = True  # in the order of time, then ``seq``
+    by_seq: bool = True  # in the order of ``seq``
+    first: tuple[int, int] | None = None  # time and ``seq`` of the first event; ``last``: of the last. None without any
     last: tuple[int, int] | None = None
-    begin: int = 2**63 - 1
+    begin: int = 2**63 - 1  # time of the earliest event, ms; ``end``: of the latest. They mean nothing without events
     end: int = -(2**63)
 
     @property

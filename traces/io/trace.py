@@ -142,10 +142,7 @@ class Trace:
         Files that are in order are merged as they are read. Others are sorted in memory, or in pieces that are stored
         in a temporary folder.
 
-        Args:
-            columns: as for :meth:`batches`.
-            rows: maximum number of events in a batch.
-            memory_bytes: memory that sorting may use.
+        The arguments are those of :meth:`batches`; ``memory_bytes`` is what sorting may use.
 
         Raises:
             TraceError: as for :meth:`batches`.

@@ -9,9 +9,7 @@ from pathlib import Path
 
 
 def partial_name(path: Path) -> Path:
-    """The name under which a file is written until it is complete. Readers of folders skip names that begin with a
-    dot.
-    """
+    """The name under which a file is written until it is complete: with a dot, so that readers of folders skip it."""
     return path.with_name(f".{path.name[:100]}.partial")
 
 

@@ -125,9 +125,7 @@ class ParquetWriter(TraceWriter):
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add events. Columns that the batch does not have are null; columns that are not in the schema are left
-        out.
-        """
+        """Add events. Columns that the batch lacks are null; columns that the schema lacks are left out."""
         batch = conformed(batch, self._schema)
         while len(batch):
             room = self._rows_in_group - self._held_rows
@@ -185,11 +183,6 @@ class JsonlWriter(TraceWriter):
 
 def write_jsonl(path: Path | str, header: Header, events: Iterable[pa.RecordBatch | Mapping[str, Any]]) -> int:
     """Write a trace as JSONL, see :class:`JsonlWriter`.
-
-    Args:
-        path: path of the file; its folder is made if necessary.
-        header: header of the trace.
-        events: batches or single events.
 
     Returns:
         How many events were written.

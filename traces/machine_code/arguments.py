@@ -23,17 +23,11 @@ _ROOM = 8
 
 
 class Words(NamedTuple):
-    """Arguments of a call.
+    """Arguments of a call."""
 
-    Attributes:
-        signature: types of the arguments.
-        words: what machine code receives, 64-bit integers: the address and lengths of each array, and each number.
-        arguments: the arguments as given, with enumeration members as numbers; machine code only borrows the arrays.
-    """
-
-    signature: Signature
-    words: array[int]
-    arguments: Sequence[Any]
+    signature: Signature  # types of the arguments
+    words: array[int]  # what machine code receives, 64-bit integers: address and lengths of each array, and each number
+    arguments: Sequence[Any]  # the arguments as given, enumeration members as numbers; machine code borrows the arrays
 
     @property
     def size(self) -> int:

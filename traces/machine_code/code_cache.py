@@ -36,14 +36,10 @@ class FileCodeCache:
 
     A folder that cannot be written to is no error: the code is then compiled each time. The same is true of one that
     belongs to another user, or that others can write to: a warning reports it.
-
-    Attributes:
-        folder: the cache folder; it is made with its part when something is stored.
-        part: its subfolder that contains the files.
     """
 
-    folder: Path
-    part: str = "."
+    folder: Path  # the cache folder; it is made with its part when something is stored
+    part: str = "."  # its subfolder that contains the files
 
     def load(self, key: str) -> bytes | None:
         """The object code stored under ``key``, if any; a damaged file counts as none, as does one of somebody else."""
@@ -149,9 +145,7 @@ def _cache_folder() -> Path:
 
 
 def _require_own(path: Path, opened: int, kind: int) -> None:
-    """Raise PermissionError unless an opened file is of the given kind, belongs to the user, and is not writable by
-    others.
-    """
+    """Raise PermissionError unless an opened file is of this kind, belongs to the user, and others cannot write it."""
     status = os.fstat(opened)
     wrong = None
     if stat.S_IFMT(status.st_mode) != kind:

@@ -171,9 +171,7 @@ def hot(function: _Function) -> _Function:
 
 
 int64: Any = np.int64
-"""Makes a number in compiled code a 64-bit integer, like all that functions pass on, so that there is only one version
-of each.
-"""
+"""Makes a number in compiled code a 64-bit integer, as functions pass it on: there is one version of each."""
 
 
 def constant(value: int) -> Any:

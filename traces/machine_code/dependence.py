@@ -32,15 +32,10 @@ _OUTSIDE = frozenset({"builtins", "math", "numpy"})
 
 
 class Dependence(NamedTuple):
-    """What machine code of a function depends on, except the types of its arguments and the processor.
+    """What machine code of a function depends on, except the types of its arguments and the processor."""
 
-    Attributes:
-        digest: digest of all of it.
-        functions: number of functions that are compiled with it, including itself: a measure of the compile time.
-    """
-
-    digest: bytes
-    functions: int
+    digest: bytes  # digest of all of it
+    functions: int  # number of functions that are compiled with it, including itself: a measure of the compile time
 
 
 def dependence_of(function: Compiled) -> Dependence:

@@ -159,8 +159,12 @@ class _Records(dict[Any, Any]):
         else:
             found = self._array[int(place)]  # a truth value is a number
             made = _Records(found) if found.shape else self._record(found.item())
-        self[place] = made
+        super().__setitem__(place, made)
         return made
+
+    def __setitem__(self, place: Any, record: Any) -> None:
+        """A record that is assigned is copied, as in an array."""
+        super().__setitem__(place, self._record(self._values(record)))
 
     def write_back(self) -> None:
         """Write the values of the objects back to the array."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..format.schema import ABSENT
 from ..machine_code.compiled import constant, int64, part
-from .chains import ATTEMPTS, CHAINS, PLACES, WAITS
+from .chains import ATTEMPTS, CHAINS, NEW_ATTEMPT, NEW_CHAIN, PLACES, WAITS
 from .message_table import TOGETHER, WENT_WELL
 from .notes import NOBODY
 
@@ -24,22 +24,12 @@ def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> A
     """Begin to record more about a message."""
     number = known.used[CHAINS]
     known.used[CHAINS] += 1
+    known.chains[number] = NEW_CHAIN[0]
     chain = known.chains[number]
     chain.origin = origin
-    chain.last = ABSENT
     chain.message = message
-    chain.highest = -1
     chain.scope = scope
     chain.base = base
-    chain.maximum = ABSENT
-    chain.dead = ABSENT
-    chain.actor = -1
-    chain.failures = 0
-    chain.successes = 0
-    chain.unproved = 0
-    chain.departed = -1
-    chain.siblings = 1
-    chain.fallbacks = 0
     known.table.entries[message].chain = number
     return number
 
@@ -95,6 +85,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     """Begin to record an attempt."""
     at = known.used[ATTEMPTS]
     known.used[ATTEMPTS] += 1
+    known.attempts[at] = NEW_ATTEMPT[0]
     new = known.attempts[at]
     above, below = int64(-1), int64(known.chains[chain].highest)
     while below >= 0 and known.attempts[below].attempt > count:
@@ -104,53 +95,7 @@ def add_attempt(known: Any, chain: int, count: int) -> Any:
     else:
         known.attempts[above].next = at
     new.next = below
-    new.offset = ABSENT
-    new.delivered = new.first_delivered = ABSENT
-    new.failed = ABSENT
-    new.last_failed = ABSENT
-    new.sent_at = ABSENT
-    new.stored_at = ABSENT
-    new.due = ABSENT
-    new.moved_at = ABSENT
-    new.first_moved = ABSENT
-    new.moved_slot = -1
-    new.moved_offset = ABSENT
-    new.dead_at = ABSENT
-    new.allowed = 0
-    new.levels = 0
     new.attempt = count
-    new.slot = -1
-    new.places = -1
-    new.waiting = -1
-    new.deliverer = -1
-    new.failer = -1
-    new.broker = -1
-    new.asked = NOBODY
-    new.stored_in = new.waits_for = NOBODY
-    new.deliveries = 0
-    new.failures = 0
-    new.successes = 0
-    new.unseen = 0
-    new.expired = 0
-    new.sent = 0
-    new.refused = 0
-    new.given_up = 0
-    new.stored = 0
-    new.moved = 0
-    new.repeated = 0
-    new.reached = 0
-    new.dead = 0
-    new.copies = 0
-    new.cause = 0
-    new.heard = 0
-    new.unsure = 0
-    new.may_live = 0
-    new.may_die = 0
-    new.fallback = 0
-    new.unsure_move = 0
-    new.together = 0
-    new.assumed = 0
-    new.delayed_dead = 0
     return at
 
 
@@ -203,9 +148,7 @@ def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
 
 @part
 def add_place(known: Any, at: int, slot: int, offset: int) -> None:
-    """Record a place at which an attempt is delivered for the first time; to be called before the delivery is
-    counted.
-    """
+    """Record a place at which an attempt is delivered for the first time, before the delivery is counted."""
     attempt = known.attempts[at]
     if attempt.deliveries == 0:
         attempt.slot = slot

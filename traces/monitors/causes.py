@@ -101,9 +101,7 @@ class CauseFold:
         )
 
     def feed(self, events: QueueEvents, uncaused: Any) -> None:
-        """Process further events; ``uncaused`` is 1 for each result of a message that its process cannot have been
-        given.
-        """
+        """Process further events; ``uncaused`` is 1 for results of messages that the process cannot have been given."""
         at = 0
         while at < len(events.time):
             self._make_room()

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..format.schema import ABSENT
 from ..machine_code.compiled import hot
 from .message_table import MessageTable, grown, is_full, new_table
+from .notes import NOBODY
 
 CHAIN = np.dtype(
     [
@@ -109,6 +111,30 @@ UNEXPLAINED = np.dtype(
     ]
 )
 """A copy for which no cause was seen so far."""
+
+
+def _first(type_: Any, **values: int) -> Any:
+    """One row in its first state: zeros but for these values."""
+    row = np.zeros(1, type_)
+    for name, value in values.items():
+        row[name] = value
+    return row
+
+
+NEW_CHAIN = _first(CHAIN, last=ABSENT, highest=-1, maximum=ABSENT, dead=ABSENT, actor=-1, departed=-1, siblings=1)
+"""A chain of which nothing is known yet."""
+
+_UNTOLD = "offset delivered first_delivered failed last_failed sent_at stored_at due moved_at first_moved moved_offset"
+_NONE = "moved_slot slot places waiting deliverer failer broker"
+
+NEW_ATTEMPT = _first(
+    ATTEMPT,
+    **dict.fromkeys(_UNTOLD.split(), ABSENT),
+    **dict.fromkeys(_NONE.split(), -1),
+    **dict.fromkeys(("asked", "stored_in", "waits_for"), NOBODY),
+    dead_at=ABSENT,
+)
+"""An attempt of which nothing is known yet."""
 
 _START = 1 << 8
 CHAINS, ATTEMPTS, PLACES, WAITS = 0, 1, 2, 3

@@ -24,9 +24,7 @@ from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undeliv
 from .regressions import BACK, goes_back, is_misled
 
 ROOM = 256
-"""Number of free rows and ranges required before an event; an event that needs more is interrupted, and continued
-later.
-"""
+"""Number of free rows and ranges required before an event; one that needs more is interrupted, and continued later."""
 
 
 class Jump(enum.IntEnum):
@@ -127,9 +125,7 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
 
 @part
 def _correction(s: Any, q: int, offset: int) -> Any:
-    """PL-19: an answer that sends a client to the beginning of the queue skips messages that exist, unless there was a
-    reset.
-    """
+    """PL-19: an answer that sends a client to the beginning of the queue skips messages, unless there was a reset."""
     slot = s.slots[q]
     is_reset = slot.reset_to == offset or slot.flags & BROADCASTING != 0
     return int64(0) if is_misled(s, q, offset) and not is_reset else int64(Jump.CORRECTION)
@@ -266,9 +262,7 @@ def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
 
 @hot
 def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> None:
-    """Something that a commit missed about ``offset`` happens now: by another clock it may have been before that
-    commit.
-    """
+    """What a commit missed about ``offset`` happens now: by another clock it may have been before that commit."""
     slot = s.slots[q]
     if time - slot.passed_time <= s.terms[0].widest and slot.passed_from <= offset < slot.passed_to:
         row = s.rows[note(s, claim, RETRACTION, q, time)]

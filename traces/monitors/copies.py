@@ -198,9 +198,7 @@ def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
 
 @part
 def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) -> Any:
-    """Whether the schedule topic may have delivered the copy twice; ``moved``: when it first did, if that was not
-    seen.
-    """
+    """Whether the schedule topic may have delivered the copy twice, first at ``moved`` if that was not seen."""
     has_moved = stage in (MOVED, REPEATED)
     if has_moved and attempt.unsure_move != 0:
         return True

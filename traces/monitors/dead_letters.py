@@ -81,9 +81,7 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
 
 @part
 def delayed_dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen: Any) -> None:
-    """A dead letter is put into the schedule topic instead of its own topic; 4.x does so if a fallback made it
-    (SB-15).
-    """
+    """A dead letter is put into the schedule topic, not its own; 4.x does so if a fallback made it (SB-15)."""
     count = _as_of_others(known, terms, chain, count, seen)
     at = attempt_of(known, chain, count)
     known.attempts[at].delayed_dead = 1

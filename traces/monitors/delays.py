@@ -49,9 +49,7 @@ def untold(terms: Any) -> Any:
 def delay_store(
     known: Any, terms: Any, notes: Any, chain: int, count: int, is_retry: bool, level: int, due: int, seen: Any
 ) -> None:
-    """A message with count ``count`` is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not
-    recorded).
-    """
+    """A message with a count is put into the schedule topic, at ``level`` until ``due`` (ABSENT: not recorded)."""
     at = attempt_of(known, chain, count)
     attempt = known.attempts[at]
     since = attempt.stored_at
@@ -197,9 +195,7 @@ def ready(terms: Any, broker: int, due: int) -> Any:
 
 @part
 def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> None:
-    """At the end: messages that wait although they have long been due (H1). ``seen`` stands for the end of the
-    trace.
-    """
+    """At the end: messages that wait although long due (H1). ``seen`` stands for the end of the trace."""
     attempt = known.attempts[at]
     due = earliest(known, at)
     if due == ABSENT or max(attempt.moved - attempt.repeated, attempt.reached) >= attempt.stored:

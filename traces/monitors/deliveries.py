@@ -229,9 +229,7 @@ def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
 
 @part
 def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) -> None:
-    """OR-3, PQ-5: within a window, messages that were put off come first, then larger offsets; nothing-skipped judges
-    gaps.
-    """
+    """OR-3, PQ-5: in a window, messages that were put off come first, then larger offsets, gaps or not."""
     terms, window = s.terms[0], s.windows[q, w]
     s.counts[JUDGED, _IN_ORDER] += 1
     expected = window.next

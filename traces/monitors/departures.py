@@ -25,11 +25,7 @@ _STAYS = BROADCASTING | RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
 def departs(kind: Kind, result: Result, flags: int, send_backs: bool) -> Any:
     """Whether a message leaves its place with an event there.
 
-    Args:
-        kind: code of the event's kind.
-        result: code of its result.
-        flags: flags of the slot.
-        send_backs: whether the trace records send-backs.
+    Kind, result and flags of its slot are codes; ``send_backs``: whether the trace records any.
     """
     if flags & _STAYS != 0:
         return False

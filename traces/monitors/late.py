@@ -31,12 +31,7 @@ def late_rows(
 ) -> Any:
     """The suspects that are not explained, with their doubts.
 
-    Args:
-        rows: suspects; ``value`` is the position of their obligation.
-        obligations: those of the fold.
-        names: names of the check.
-        settings: settings of the check.
-        context: the context of the trace.
+    The ``value`` of a suspect is the position of its obligation among ``obligations``.
     """
     if not len(rows):
         return rows

@@ -108,9 +108,7 @@ def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> A
 
 @entry
 def of_passed(s: Any, start: int, count: int, statuses: Any) -> Any:
-    """What became of messages that were passed undelivered, from range ``start``; returns the same as
-    :func:`of_pages`.
-    """
+    """What became of messages passed undelivered, from range ``start``; returns the same as :func:`of_pages`."""
     for n in range(start, count):
         item = s.past[n]
         q = item.slot

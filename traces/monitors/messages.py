@@ -63,9 +63,7 @@ MESSAGE_KINDS = (
     Kind.DEAD_LETTER,
     Kind.STORE,
 )
-"""Kinds that this monitor reads; of results, only those that say more than that a first delivery at a known place went
-well.
-"""
+"""Kinds that this monitor reads, except results that say just that a first delivery at a known place went well."""
 
 RESERVE = 13
 """Number of rows that one event may add."""
@@ -74,7 +72,8 @@ _RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
-WITHOUT_ORIGIN = "events that name no message"
+WITHOUT_ORIGIN, WITHOUT_COUNT = "events that name no message", "events of retries without a count"
+_PASSED_OVER = (WITHOUT_ORIGIN, WITHOUT_COUNT)
 _AHEAD = 512
 """How many events ahead deliveries are prefetched."""
 
@@ -120,16 +119,7 @@ class MessageEvents(NamedTuple):
 class MessageFold:
     """The monitor by message; see :class:`.fold.Fold`.
 
-    Args:
-        names: names of slots and actors.
-        settings: settings of the check.
-        context: context of the trace.
-        release: release of RocketMQ.
-        messages: approximate number of messages, if it is known.
-
-    Attributes:
-        without_origin: number of events that name no message, and were passed over.
-        without_count: number of events of retries without their count, which were passed over.
+    ``messages`` is their approximate number, if it is known.
     """
 
     def __init__(
@@ -141,16 +131,6 @@ class MessageFold:
         self._known = nothing_known(messages)
         self._notes = new_notes(room=1 << 8)
         self._passed_over = np.zeros(2, np.int64)
-
-    @property
-    def without_origin(self) -> int:
-        """Number of events that named no message."""
-        return int(self._passed_over[_WITHOUT_ORIGIN])
-
-    @property
-    def without_count(self) -> int:
-        """Number of events of retries without their count."""
-        return int(self._passed_over[_WITHOUT_COUNT])
 
     def feed(self, coded: Coded) -> None:
         """Process the next events."""
@@ -188,11 +168,7 @@ class MessageFold:
             # One chain may need more rows than there are.
             room = 2 * room if at == before else room
         tell_unplaced(self._known, self._terms, statuses)
-        passed_over = {
-            WITHOUT_ORIGIN: self.without_origin,
-            "events of retries without a count": self.without_count,
-        }
-        told = {what: count for what, count in passed_over.items() if count}
+        told = {what: int(count) for what, count in zip(_PASSED_OVER, self._passed_over, strict=True) if count}
         return replace(outcome_of(self._notes, statuses), passed_over=told)
 
 
@@ -209,9 +185,7 @@ def _is_wanted(kind: Kind, result: int, attempt: int, offset: int) -> Any:
 
 @entry
 def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e: Any) -> Any:
-    """Process ``e`` from event ``start`` on; returns the number of the event before which room ran out, or of all
-    events.
-    """
+    """Process ``e`` from event ``start`` on; returns the event before which room ran out, or the number of all."""
     ahead = start
     for i in range(start, len(e.kind)):
         if i == ahead:

@@ -40,6 +40,9 @@ _CLAIMS = len(CLAIMS)
 _RETRACTIONS = _COLUMNS - 1
 _OF_DELIVERIES = (CODE["orderly-one-listener"],)
 
+_NEW = np.zeros(1, ROW)
+_NEW["actor"] = _NEW["other"] = -1
+
 
 class Notes(NamedTuple):
     """What a fold writes."""
@@ -156,28 +159,11 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     if s.counts[KEPT, column] < MOST_KEPT:
         s.counts[KEPT, column] += 1
         s.used[0] += 1
-    _clear(s.rows[at], claim, slot, time)
+    s.rows[at] = _NEW[0]  # it may have been in use
+    row = s.rows[at]
+    row.claim, row.slot = claim, slot
+    row.since = row.time = time
     return at
-
-
-@part
-def _clear(row: Any, claim: int, slot: int, time: int) -> None:
-    """Reset a row that may have been in use to its claim, place and time, ms."""
-    row.claim = claim
-    row.note = 0
-    row.cause = 0
-    row.doubt = 0
-    row.slot = slot
-    row.origin = 0
-    row.offset = 0
-    row.until = 0
-    row.since = time
-    row.time = time
-    row.actor = -1
-    row.other = -1
-    row.value = 0
-    row.expected = 0
-    row.late = 0
 
 
 def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool) -> Any:

@@ -144,9 +144,7 @@ class ObligationFold:
         self._tables = self._tables._replace(**carried)
 
     def late(self) -> Any:
-        """Rows for everything that was late, in the order of the table for each queue; called once, after the last
-        event.
-        """
+        """Rows for everything that was late, in the order of the table for each queue; called once, at the end."""
         at = 0
         while at < len(self._tables.queues):
             at = _finish(self._tables, at, self._end)

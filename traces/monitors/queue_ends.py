@@ -19,9 +19,7 @@ from .steps.polls import LONG
 from .steps.state import SHOWN, SILENCE
 
 OFTEN = 3
-"""How often a waiting pull must be answered late before this is reported: a process may be stopped, or a thread
-delayed.
-"""
+"""How often a waiting pull is answered late before this is reported: processes may be stopped, threads delayed."""
 
 
 def settle_ends(outcome: Outcome, names: Names) -> Outcome:
@@ -80,9 +78,7 @@ def _behind(rows: Any, told: Sequence[int], stored: Sequence[int]) -> _Found:
 
 
 def _back(rows: Any, told: Sequence[int], made_again: Sequence[int]) -> _Found:
-    """For each queue, every client is reported that knew a higher end than there was before the topic was created
-    again.
-    """
+    """For each queue, report every client that knew a higher end than there was before its topic was created again."""
     ended = max((int(rows["offset"][place]) for place in made_again), default=-1)
     for at in told:
         if rows["expected"][at] > ended:

@@ -33,9 +33,7 @@ IN_FLIGHT = 3_000
 """How long a one-way commit may be under way: the timeout of a client's requests (``mqClientApiTimeout``), ms."""
 
 LONG_PULL = 60_000
-"""PL-22: an owner pulls, and waits 30 s at most for the answer; without a sign for twice as long, it stood still,
-ms.
-"""
+"""PL-22: an owner pulls, and waits at most 30 s for the answer; silent for twice as long, it stood still, ms."""
 
 QUERY_LIMIT = 5_000
 """OF-3: how long a client waits for the answer to its offset query, ms."""

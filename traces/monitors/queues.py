@@ -82,11 +82,7 @@ _ROOMS = ["pages", "ranges", "past", "free_range"]
 class QueueFold:
     """The fold: feed it events, then let it finish.
 
-    Args:
-        names: names of slots and actors.
-        settings: settings of the check.
-        context: context of the trace.
-        messages: approximate number of deliveries, if it is known.
+    ``messages`` is the approximate number of deliveries, if it is known.
     """
 
     def __init__(self, *, names: Names, settings: Settings, context: Context, messages: int = 0) -> None:

@@ -109,9 +109,7 @@ def _make_room(s: Any, q: int, begin: int, end: int) -> None:
 
 @hot
 def has_come(s: Any, q: int, offset: int) -> bool:
-    """Record that a message was delivered for the first time; returns whether this shows what was filtered around
-    it.
-    """
+    """Record that a message was first delivered; returns whether this shows what was filtered around it."""
     at = s.slots[q].ranges
     while at >= 0 and s.ranges[at].begin <= offset:
         item = s.ranges[at]

@@ -28,9 +28,7 @@ _FRESH = 5_000
 """A route that was polled this shortly before counts as that of the queue's beginning, ms."""
 
 _AT_ONCE = 1_000
-"""A producer sends to all known queues in turn: queues whose first messages are this close together, in ms, are of the
-same age.
-"""
+"""A producer sends to all known queues in turn: queues whose first messages are so close, in ms, are of one age."""
 
 
 def judge_readable(

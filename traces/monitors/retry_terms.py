@@ -127,11 +127,7 @@ class Terms(NamedTuple):
 def terms(*, names: Names, settings: Settings, context: Context, release: str) -> Terms:
     """The settings of a check; those of slots and actors are added by :meth:`Scopes.with_names`.
 
-    Args:
-        names: codes of slots and actors.
-        settings: skew, lateness and delay levels.
-        context: evidence, ends of processes, outages of brokers.
-        release: release of brokers and clients; 4.x has rules of its own for fallbacks.
+    Releases 4.x have rules of their own for fallbacks.
     """
     version = "4.9.8" if release.startswith("4.") else "5.3.3"
     ends = context.ends(names)
@@ -234,9 +230,7 @@ def _down(context: Context, names: Names) -> Any:
 
 
 class Scopes:
-    """Consumers of a message: a group, or one client of a broadcasting group; a message has a separate history with
-    each.
-    """
+    """Consumers of a message: a group, or one client of a broadcasting group; each has a history of its own."""
 
     def __init__(self, names: Names, settings: Settings, context: Context) -> None:
         self._names = names

@@ -1,6 +1,4 @@
-"""Send-backs: only failed messages are sent back, what becomes of them, and that they are stored again (SB-1 …
-SB-16).
-"""
+"""Send-backs: only failed messages are sent back, and what becomes of them, which is stored again (SB-1 … SB-16)."""
 
 from __future__ import annotations
 

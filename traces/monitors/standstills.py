@@ -51,9 +51,7 @@ class Standstills:
         of_brokers: those of brokers, each from its last sign to the next one, ms.
         away: these, and when brokers were down: from the end of one, if that was seen, to its next start.
 
-    Args:
-        events: events of the context, by time.
-        pause: how long a running client may give no sign, ms.
+    Events are by time. A running client may give no sign for ``pause``, ms.
     """
 
     def __init__(self, events: Iterable[Mapping[str, Any]], *, pause: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from rocketproof.traces.cluster.collect import GAPS, GROWING, MESSAGES, SAMPLES, TRACE, Asked, Collected, Collection
 from rocketproof.traces.cluster.folder import Folder
-from rocketproof.traces.cluster.questions import READ_ONLY, READER, TRACE_TOPIC, Cluster
+from rocketproof.traces.cluster.questions import READER, TRACE_TOPIC, Cluster, Request
 from rocketproof.traces.cluster.queues import Limits
 from rocketproof.traces.cluster.remoting import ClusterError, Credentials
 from rocketproof.traces.cluster.samples import Sampling
@@ -110,7 +110,7 @@ def test_a_folder_holds_traces_offsets_members_and_routes_and_nothing_is_changed
             ],
         )
     )
-    assert set(fake.asked) <= READ_ONLY
+    assert set(fake.asked) <= set(Request)
     assert {(pull["consumerGroup"], pull["sysFlag"]) for pull in fake.pulled} == {(READER, "4")}
     head = lines(tmp_path / "out", SAMPLES)[0]
     assert (head["release"], head["delays"]) == ("5.3.1", "1s 5s 10s")

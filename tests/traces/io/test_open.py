@@ -4,6 +4,7 @@ import gzip
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,17 @@ from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, Header
 from rocketproof.traces.io import Problems, importers, open_trace
 from rocketproof.traces.io.events import batch_of
-from rocketproof.traces.io.importers.protocol import Event, Imported
+from rocketproof.traces.io.importers.protocol import Event, Imported, Importer
 from rocketproof.traces.io.writing import ParquetWriter
 
 from ..recordings import HEADER, delivery, offsets, text, told, write
 
 
-class Diary:
+@dataclass(frozen=True, kw_only=True)
+class Diary(Importer):
     """An importer of lines such as ``diary 7``: a delivery of that offset."""
 
-    name = "diary"
+    name: str = "diary"
 
     def detects(self, head: str, name: str) -> bool:
         return head.startswith("diary") or name == "diary.txt"
@@ -47,10 +49,12 @@ class Diary:
                     problems.add(str(path), number, f"{rest} is no number")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Series(Diary):
     """The same for several files at once."""
 
-    name = "series"
+    name: str = "series"
+    reads_series = True
 
     def read_series(self, paths: Sequence[Path], problems: Problems) -> Imported:
         return Imported(header=Header(), events=self._events(paths, problems, Counter()))

@@ -21,6 +21,7 @@ ITEM = np.dtype(
 )
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _WANTED = np.array([True, False, True])
+_NEW = np.ones(1, ITEM)
 
 
 class Things(NamedTuple):
@@ -65,6 +66,12 @@ def _overflow(things: Any, keys: Any) -> None:
     things.items[1].small = keys[4]
 
 
+def _begin_anew(things: Any, keys: Any) -> None:
+    for i in range(2):
+        things.items[i] = _NEW[0]
+        things.items[i].large += keys[i]
+
+
 def _things() -> Things:
     return Things(np.zeros(9, ITEM), np.zeros((2, 3), ITEM), np.zeros((2, 2), np.int64), np.zeros(1, np.int64))
 
@@ -72,7 +79,7 @@ def _things() -> Things:
 KEYS = np.array([3, -7, 2**62, -(2**63), 300, 2**63 - 5], np.int64)
 
 
-@pytest.mark.parametrize(("function", "more"), [(_fill, (np.int64(-4),)), (_overflow, ())])
+@pytest.mark.parametrize(("function", "more"), [(_fill, (np.int64(-4),)), (_overflow, ()), (_begin_anew, ())])
 def test_everything_is_as_after_machine_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: Any, more: tuple[Any, ...]
 ) -> None:

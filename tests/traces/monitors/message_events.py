@@ -115,7 +115,6 @@ class Said:
 
     outcome: Outcome
     names: Names
-    fold: MessageFold
 
     def violations(self, claim: str) -> list[dict[str, int]]:
         """Violations of a claim, in doubt or not."""
@@ -193,7 +192,7 @@ def check(
     coder = Coder(names)
     for batch in [events] if batches is None else batches:
         fold.feed(coder.code(batch_of(batch)))
-    return Said(covered(fold.finish(), names, context, settings), names, fold)
+    return Said(covered(fold.finish(), names, context, settings), names)
 
 
 def batch_of(events: Sequence[Event]) -> pa.RecordBatch:

@@ -30,15 +30,10 @@ _BY_DEFAULT = Group()
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """The attempts of a message for one group.
+    """The attempts of a message for one group."""
 
-    Attributes:
-        title: the name to show.
-        attempts: its deliveries, by time; at least one.
-    """
-
-    title: str
-    attempts: Sequence[Attempt]
+    title: str  # the name to show
+    attempts: Sequence[Attempt]  # its deliveries, by time; at least one
 
 
 def chains(result: CheckResult, trace: Trace, *, most: int = MOST) -> list[Chain]:

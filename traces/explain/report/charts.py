@@ -32,13 +32,9 @@ _MOST_TICKS = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """The time axis.
+    """The time axis."""
 
-    Attributes:
-        begin: its first moment, ms since 1970; ``end``: its last one.
-    """
-
-    begin: int
+    begin: int  # its first moment, ms since 1970; ``end``: its last one
     end: int
 
     def place(self, time: int) -> float:

@@ -28,17 +28,11 @@ _MOST_POINTS = 300
 
 @dataclass(frozen=True)
 class Course:
-    """The stored offset of one queue over time.
+    """The stored offset of one queue over time."""
 
-    Attributes:
-        slot: the queue.
-        points: the stored offsets, by time; at least one.
-        ends: the known end of the queue at each of these times; 0 if it was not known.
-    """
-
-    slot: Slot
-    points: Sequence[OffsetPoint]
-    ends: Sequence[int]
+    slot: Slot  # the queue
+    points: Sequence[OffsetPoint]  # the stored offsets, by time; at least one
+    ends: Sequence[int]  # the known end of the queue at each of these times; 0 if it was not known
 
     @property
     def lowest(self) -> int:

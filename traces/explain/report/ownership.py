@@ -33,17 +33,11 @@ _MOST_MARKS = 20
 
 @dataclass
 class Lane:
-    """What happened to one queue.
+    """What happened to one queue."""
 
-    Attributes:
-        slot: the queue.
-        owned: its owners, by ``since``.
-        marks: violations: time and claim.
-    """
-
-    slot: Slot
-    owned: list[Ownership] = field(default_factory=list)
-    marks: list[tuple[int, str]] = field(default_factory=list)
+    slot: Slot  # the queue
+    owned: list[Ownership] = field(default_factory=list)  # its owners, by ``since``
+    marks: list[tuple[int, str]] = field(default_factory=list)  # violations: time and claim
 
     def overlaps(self) -> list[tuple[int, int]]:
         """The times with two owners or more."""

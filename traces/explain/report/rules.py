@@ -13,17 +13,11 @@ _ROW = re.compile(r"^\| ([A-Z]{2}-\d+) \| (.*) \| (.*) \|$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule.
+    """A rule."""
 
-    Attributes:
-        id: such as ``RB-30``.
-        text: what it says; parts in backquotes are names of RocketMQ.
-        source: where it is in the Java source.
-    """
-
-    id: str
-    text: str
-    source: str
+    id: str  # such as ``RB-30``
+    text: str  # what it says; parts in backquotes are names of RocketMQ
+    source: str  # where it is in the Java source
 
 
 @functools.cache

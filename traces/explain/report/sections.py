@@ -108,11 +108,11 @@ def first_findings(result: CheckResult, verdict: ClaimVerdict, *, most: int) -> 
     return sorted(table.to_pylist(), key=lambda row: (row["doubt"] is not None, row["time"]))
 
 
-def shown(result: CheckResult, verdict: ClaimVerdict, *, most: int = FINDINGS_SHOWN) -> list[dict[str, Any]]:
+def shown(result: CheckResult, verdict: ClaimVerdict) -> list[dict[str, Any]]:
     """The same for the page: besides the columns of the table, ``place`` (the queue), ``offsets``, ``seen``, and
     ``because`` (why it may be no violation).
     """
-    return [_completed(row) for row in first_findings(result, verdict, most=most)]
+    return [_completed(row) for row in first_findings(result, verdict, most=FINDINGS_SHOWN)]
 
 
 def explained(result: CheckResult, verdict: ClaimVerdict) -> list[tuple[str, int]]:

@@ -124,16 +124,12 @@ def ownership(result: CheckResult) -> pa.Table:
 
 
 def offsets(result: CheckResult) -> pa.Table:
-    """Which offset was stored when, by whom and on which path, and the end of the queue at that time (-1 if not
-    known).
-    """
+    """Which offset was stored when, by whom and on which path, and the end of the queue then (-1 if not known)."""
     return _noted(result, Note.OFFSET, time="time", offset="value", writer="actor", path="reason", end="until")
 
 
 def messages(result: CheckResult) -> pa.Table:
-    """What became of messages that were not simply acknowledged: one row for each message, or for a range of
-    offsets.
-    """
+    """What became of messages that were not simply acknowledged: a row for each message, or range of offsets."""
     return _noted(
         result,
         Note.CHAIN,

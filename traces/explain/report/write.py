@@ -29,15 +29,10 @@ RUNS = "runs.html"
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """Findings as runs of the model.
+    """Findings as runs of the model."""
 
-    Attributes:
-        text: content of a page that opens them.
-        opened: claim → the part of a link after ``#`` that opens its first finding in that page.
-    """
-
-    text: str
-    opened: Mapping[str, str]
+    text: str  # content of a page that opens them
+    opened: Mapping[str, str]  # claim → the part of a link after ``#`` that opens its first finding in that page
 
 
 def write_report(

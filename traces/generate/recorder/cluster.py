@@ -56,9 +56,9 @@ class Cluster:
         """Whether queue ``q`` is the retry queue of the group."""
         return is_retry(self.constants, q) if "copies" in self.constants else False
 
-    def of_topic(self, count: int | None = None) -> range:
-        """The queues of the topic without the retry queue, the first ``count`` of them if it is given."""
-        return range(self.queues - self.has_retry_queue if count is None else count)
+    def of_topic(self) -> range:
+        """The queues of the topic without the retry queue."""
+        return range(self.queues - self.has_retry_queue)
 
     def spelled(self, q: int) -> str:
         """Queue ``q`` as written in lists of queues: broker and id."""

@@ -42,21 +42,12 @@ def task(now: Transition) -> list[int]:
     return list(range(now.m, last + 1))
 
 
-def returned(
-    now: Transition, result: Result, batch: Iterable[int], *, c: int | None = None, q: int | None = None
-) -> None:
+def returned(now: Transition, result: Result, batch: Iterable[int]) -> None:
     """The call ends for the messages ``batch``."""
-    client, queue = now.c if c is None else c, now.q if q is None else q
+    c, q = now.c, now.q
     for m in batch:
-        now.by_client(
-            Kind.RESULT,
-            client,
-            queue,
-            offset=m,
-            result=result,
-            key=now.key(queue, m),
-            attempt=now.attempt(client, queue, m),
-        )
+        told = {"key": now.key(q, m), "attempt": now.attempt(c, q, m)}
+        now.by_client(Kind.RESULT, c, q, offset=m, result=result, **told)
 
 
 def left(now: Transition) -> None:

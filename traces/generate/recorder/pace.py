@@ -20,19 +20,12 @@ BEGIN = 1_767_225_600_000
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How time passes in a recorded run; all times in ms.
+    """How time passes in a recorded run; all times in ms."""
 
-    Attributes:
-        begin: time of the first event, since 1970 UTC.
-        step: from one step to the next. If it is not longer than the skew of a check, findings are in doubt.
-        turn: duration of one turn of a run that repeats for ever: one rebalance pass (RB-1).
-        delay: delay of level 1, whole seconds; a message of level n waits n times as long.
-    """
-
-    begin: int = BEGIN
-    step: int = 100
-    turn: int = REBALANCE_PERIOD
-    delay: int = 1_000
+    begin: int = BEGIN  # time of the first event, since 1970 UTC
+    step: int = 100  # from one step to the next. If it is not longer than the skew of a check, findings are in doubt
+    turn: int = REBALANCE_PERIOD  # duration of one turn of a run that repeats for ever: one rebalance pass (RB-1)
+    delay: int = 1_000  # delay of level 1, whole seconds; a message of level n waits n times as long
 
     def levels(self, count: int) -> str:
         """``messageDelayLevel`` of the brokers of a machine with ``count`` levels."""

@@ -25,9 +25,7 @@ def listed(now: Transition, b: int) -> None:
 
 
 def heartbeat(now: Transition) -> None:
-    """ST-4: a heartbeat, upon which the broker adds a member; if brokers are not followed, only the heartbeat is
-    recorded.
-    """
+    """ST-4: a heartbeat, upon which the broker, if brokers are followed, adds a member."""
     now.beats(now.c)
     if "b" in now.arguments:
         listed(now, now.b)

@@ -19,9 +19,7 @@ from .step import Transition, group_of
 from .windows import Record, in_turn
 
 RESUBMITTED = 5_000
-"""CC-12: delay before a message that could not be sent back is given to a listener again
-(``submitConsumeRequestLater``), ms.
-"""
+"""CC-12: delay before a message that could not be sent back is consumed again (``submitConsumeRequestLater``), ms."""
 
 
 def delayed(now: Transition, q: int, key: str, *, attempt: int, level: int, topic: str = RETRY) -> int:

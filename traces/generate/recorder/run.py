@@ -53,17 +53,11 @@ class Run(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A recorded run.
+    """A recorded run."""
 
-    Attributes:
-        header: of the trace.
-        events: of the trace, in their order: dictionaries with the names of the fields of the schema.
-        truth: what the machine knows about the run.
-    """
-
-    header: Header
-    events: list[Event]
-    truth: Truth
+    header: Header  # of the trace
+    events: list[Event]  # of the trace, in their order: dictionaries with the names of the fields of the schema
+    truth: Truth  # what the machine knows about the run
 
 
 def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Recording:

@@ -16,37 +16,23 @@ from .windows import in_table
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat:
-    """A message that was delivered again from its queue.
+    """A message that was delivered again from its queue."""
 
-    Attributes:
-        time: of the delivery, ms.
-        queue: number of the queue in the machine.
-        offset: of the message.
-        causes: why it may have come again: all causes recorded since its last delivery; empty if there are none.
-    """
-
-    time: int
-    queue: int
-    offset: int
-    causes: frozenset[Cause]
+    time: int  # of the delivery, ms
+    queue: int  # number of the queue in the machine
+    offset: int  # of the message
+    causes: frozenset[Cause]  # why it may have come again: all causes since its last delivery; empty if none
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decrease:
-    """A stored offset that went back.
+    """A stored offset that went back."""
 
-    Attributes:
-        time: when it did, ms. A trace may show it later, with the next commit.
-        queue: number of the queue in the machine.
-        before: the stored offset before, and ``after``.
-        reason: why; UNEXPLAINED for a bug.
-    """
-
-    time: int
-    queue: int
-    before: int
+    time: int  # when it did, ms. A trace may show it later, with the next commit
+    queue: int  # number of the queue in the machine
+    before: int  # the stored offset before, and ``after``
     after: int
-    reason: Regression
+    reason: Regression  # why; UNEXPLAINED for a bug
 
 
 @dataclass

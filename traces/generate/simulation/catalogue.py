@@ -51,23 +51,14 @@ Bug = enum.IntEnum(
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One known bug.
+    """One known bug."""
 
-    Attributes:
-        id: its entry in the list of known bugs.
-        code: its number.
-        name: its name.
-        what: what the simulated cluster does wrong, at each of its places.
-        breaks: ids of the claims that each place breaks.
-        kinds: kinds of groups that can have it.
-    """
-
-    id: str
-    code: Bug
-    name: str
-    what: str
-    breaks: tuple[Claim, ...]
-    kinds: tuple[str, ...] = ("concurrently",)
+    id: str  # its entry in the list of known bugs
+    code: Bug  # its number
+    name: str  # its name
+    what: str  # what the simulated cluster does wrong, at each of its places
+    breaks: tuple[Claim, ...]  # ids of the claims that each place breaks
+    kinds: tuple[str, ...] = ("concurrently",)  # kinds of groups that can have it
 
 
 def _mutant(code: Bug, name: str, what: str, *breaks: Claim, kinds: tuple[str, ...] = ("concurrently",)) -> Mutant:

@@ -15,13 +15,7 @@ from .agenda import put
 from .commits import commit
 from .plan import BROADCASTING, ORDERLY, Plan
 from .tables import GROUP, Tables, doubled
-from .world import (
-    CLEAN,
-    CLOSED,
-    DRAINING,
-    PERSIST,
-    PULL,
-)
+from .world import CLEAN, CLOSED, DRAINING, PERSIST, PULL
 
 LOCK_PERIOD = 20_000
 FIRST_PULL, LOCK_AGAIN, UNBALANCED = 500, 500, 1_000
@@ -98,9 +92,7 @@ class Cluster(Tables):
         return process
 
     def stop(self, process: int) -> None:
-        """ST-8: an orderly shutdown, which waits for no listener call (C4); does nothing if the process is already
-        gone.
-        """
+        """ST-8: an orderly shutdown, which waits for no listener call (C4); nothing if the process is already gone."""
         if process not in self.members:
             return
         windows = list(self.owned[process].items())
@@ -200,9 +192,7 @@ class Cluster(Tables):
         return min(waits, default=REBALANCE_PERIOD)
 
     def assign(self, process: int, queue: int) -> int:
-        """RB-30 step 3: a process takes a queue. Returns when to try again: sooner if it could not, otherwise after the
-        usual period.
-        """
+        """RB-30 step 3: a process takes a queue. Returns when to try again, which is sooner if it could not."""
         if (process, queue) in self.blocked or (-1, queue) in self.blocked:
             return REBALANCE_PERIOD
         place = self.world.queues[queue]

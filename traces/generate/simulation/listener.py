@@ -38,9 +38,7 @@ SUSPEND_TIME = 1_000
 """``suspendCurrentQueueTimeMillis``, ms."""
 
 LONGEST_CALL = 1_800_000
-"""PQ-9: a call that takes longer than 15 min may be found only 15 min later; only then is it certain that nobody cleans
-up (F4), ms.
-"""
+"""PQ-9: a call of more than 15 min may be found 15 min later; only then is it certain that nobody cleans up, ms."""
 
 
 @part
@@ -108,9 +106,7 @@ def deliver(world: Any, w: int, offset: int, attempt: int, cause: int) -> None:
 
 @part
 def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int) -> None:
-    """Why a window gets a message again: the offset went back, both windows have the queue, or how the other window
-    ended.
-    """
+    """Why a window gets a message again: the offset went back, both have the queue, or how the other one ended."""
     win = world.windows[w]
     cell = world.cells[win.cell]
     v = cell.window

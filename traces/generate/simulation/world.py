@@ -127,9 +127,7 @@ BROKER = columns("""
 RETRY = columns("origin attempt")
 
 RULE = columns("level dead fallback_level fallback_dead delay")
-"""Results of the model's rules for a count: of request 36, and of the fallback; and the delay of the level with that
-number.
-"""
+"""Results of the model's rules for a count: of request 36 and the fallback; and the delay of the level so numbered."""
 
 
 class World(NamedTuple):

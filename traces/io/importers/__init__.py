@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from ...errors import TraceError
-from .protocol import Event, Imported, Importer, SeriesImporter
+from .protocol import Event, Imported, Importer
 
 __all__ = [
     "Event",
     "Imported",
     "Importer",
-    "SeriesImporter",
     "all_importers",
     "detect",
-    "given_options",
     "importer",
-    "options_of",
 ]
 
 
@@ -41,21 +38,6 @@ def detect(head: str, name: str) -> Importer | None:
     return next((importer for importer in all_importers() if importer.detects(head, name)), None)
 
 
-def options_of(importer: Importer) -> frozenset[str]:
-    """The names of the options of an importer, such as ``zone``."""
-    return (
-        frozenset(field.name for field in fields(importer) if field.name != "name")
-        if is_dataclass(importer)
-        else frozenset()
-    )
-
-
-def given_options(importer: Importer) -> dict[str, Any]:
-    """The options of an importer that are set, with their values."""
-    values = {name: getattr(importer, name) for name in sorted(options_of(importer))}
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def importer(name: str, **options: Any) -> Importer:
     """The importer called ``name``, with options of its own, such as ``zone`` of logs.
 
@@ -63,11 +45,11 @@ def importer(name: str, **options: Any) -> Importer:
         TraceError: there is no such importer, or it has no such option.
     """
     found = next((each for each in all_importers() if each.name == name), None)
-    if found is None or not is_dataclass(found):
+    if found is None:
         raise TraceError(
             f"There is no importer {name!r}. Possible: {', '.join(each.name for each in all_importers())}."
         )
-    possible = sorted(options_of(found))
+    possible = sorted(found.options)
     unknown = sorted(set(options) - set(possible))
     if unknown:
         raise TraceError(

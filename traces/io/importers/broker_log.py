@@ -18,11 +18,11 @@ from pathlib import Path
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
-from ...format.schema import PULLED, Group, Header
+from ...format.schema import Header
 from .log_line import BROKER, PLAIN, LogLine, layout_of
-from .log_table import Table, Told, fields_in, row, told_again, told_lines
+from .log_table import Groups, Table, Told, fields_in, row, told_again, told_lines
 from .message_text import QUEUE, consumers_in
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
@@ -83,13 +83,13 @@ BROKER_TABLE = Table(
         "remove not active channel",
         rf"{_CHANNEL}.* from ConsumerGroupInfo groupChannelTable, consumer group: (?P<group>\S+)",
         Kind.UNREGISTER,
-        path=Way.EXPIRED,
+        Way.EXPIRED,
     ),
     row(
         "SCAN: remove expired channel",
         r"channel=(?P<detail>[^,]+), consumerGroup=(?P<group>\S+)",
         Kind.UNREGISTER,
-        path=Way.EXPIRED,
+        Way.EXPIRED,
     ),
     # ConsumerOffsetManager
     row(
@@ -104,19 +104,19 @@ BROKER_TABLE = Table(
         "PULL_OFFSET_MOVED:correction offset",
         r"topic=(?P<topic>[^,]+), groupId=(?P<group>[^,]+), requestOffset=(?P<offset>-?\d+), newOffset=(?P<next>-?\d+)",
         Kind.PULL_RESULT,
-        result=Result.OFFSET_ILLEGAL,
+        Result.OFFSET_ILLEGAL,
     ),
     row(
         "subscription is not latest",
         r"^The broker's subscription is not latest, group: (?P<group>\S+)",
         Kind.PULL_RESULT,
-        result=Result.SUBSCRIPTION_NOT_LATEST,
+        Result.SUBSCRIPTION_NOT_LATEST,
     ),
     row(
         "subscription not exist",
         r"^the consumer's subscription not exist, group: (?P<group>[^,]+), topic:(?P<topic>\S+)",
         Kind.PULL_RESULT,
-        result=Result.SUBSCRIPTION_NOT_EXIST,
+        Result.SUBSCRIPTION_NOT_EXIST,
     ),
     # AbstractSendMessageProcessor [5.x]
     row(
@@ -131,20 +131,20 @@ BROKER_TABLE = Table(
         "which has not been locked yet",
         rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mq={QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
     ),
     row(
         "lock a expired message queue",
         rf"group=(?P<group>[^,]+), mq={QUEUE}, old client id=(?P<detail>[^,]+), new client id=(?P<client>\S+)",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
         more=_lock_of,
     ),
     row(
         "has been locked by other client",
         rf"group=(?P<group>[^,]+), mq={QUEUE}, locked client id=(?P<detail>[^,]+), current client id=(?P<client>\S+)",
         Kind.LOCK,
-        result=Result.FAILED,
+        Result.FAILED,
         more=_lock_of,
     ),
     row("unlockBatch: unlock mq", rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mqs={QUEUE}", Kind.UNLOCK),
@@ -152,20 +152,20 @@ BROKER_TABLE = Table(
         "message queue not locked, I got it",
         rf"Group: (?P<group>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
     ),
     row(
         "message queue lock expired, I got it",
         rf"Group: (?P<group>\S+) OldClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.OK,
+        Result.OK,
         more=_lock_of,
     ),
     row(
         "message queue locked by other client",
         rf"Group: (?P<group>\S+) OtherClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
         Kind.LOCK,
-        result=Result.FAILED,
+        Result.FAILED,
         more=_lock_of,
     ),
     row("unlockBatch, Group: ", rf"^unlockBatch, Group: (?P<group>\S+) {QUEUE} (?P<client>\S+)", Kind.UNLOCK),
@@ -174,19 +174,17 @@ BROKER_TABLE = Table(
         "reset offset started by",
         r"topic=(?P<topic>[^,]+), group=(?P<group>[^,]+), timestamp=(?P<detail>-?\d+)",
         Kind.RESET,
-        path=Way.RESET,
+        Way.RESET,
     ),
     # ConfigManager
-    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, result=Result.OK),
-    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, result=Result.ERROR),
-    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, result=Result.ERROR),
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, Result.OK),
+    row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, Result.ERROR),
+    row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, Result.ERROR),
     # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
     row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
     row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
-    row(
-        "Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.MASTER
-    ),
-    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, result=Result.SLAVE),
+    row("Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.MASTER),
+    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.SLAVE),
 )
 """Which messages of a broker mean what."""
 
@@ -219,17 +217,12 @@ DROPPED_AFTER = 130_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerLog:
-    """Reads logs of brokers.
-
-    Attributes:
-        zone: time zone; None: GMT+8, as set in the brokers' logging configuration, and UTC for other layouts.
-        broker: name of the broker; from its start message if None.
-    """
+class BrokerLog(Importer):
+    """Reads logs of brokers."""
 
     name: str = "broker-log"
-    zone: str | None = None
-    broker: str | None = None
+    zone: str | None = None  # time zone; None: GMT+8, as brokers' logging is configured, and UTC for other layouts
+    broker: str | None = None  # name of the broker; from its start message if None
 
     def detects(self, head: str, name: str) -> bool:
         """Whether one of the first lines has the layout of a broker's log, or states a setting of brokers."""
@@ -245,7 +238,7 @@ class BrokerLog:
             header=Header(
                 source=f"broker log ({path.name}), times as {self.zone or names.zone}",
                 evidence=frozenset(names.kinds & BROKER_EVIDENCE),
-                groups=names.groups(),
+                groups=names.groups.known(),
             ),
             events=self._events(path, numbers, names, skipped),
             skipped=skipped,
@@ -278,9 +271,7 @@ class _Names:
     zone: str = ""
     end: int = 0
     brokers: dict[str, None] = field(default_factory=dict)
-    modes: dict[str, str] = field(default_factory=dict)
-    orderly: set[str] = field(default_factory=set)
-    pulled: set[str] = field(default_factory=set)
+    groups: Groups = field(default_factory=Groups)
     kinds: set[Kind] = field(default_factory=set)
     beats: dict[str, list[int]] = field(default_factory=dict)
     silent: dict[tuple[str, str], list[int]] = field(default_factory=dict)
@@ -292,15 +283,11 @@ class _Names:
             return
         for event in told.events:
             self.kinds.add(event["kind"])
+            self.groups.see(event, line)
             if event["kind"] == Kind.HEARTBEAT:
-                consumers = list(consumers_in(line.message))
-                self.modes |= {consumer.group: consumer.mode for consumer in consumers}
-                self.pulled |= {consumer.group for consumer in consumers if consumer.pulls}
                 self.beats.setdefault(event["group"], []).append(line.time)
             if event["kind"] == Kind.UNREGISTER and event.get("path") == Way.EXPIRED:
                 self.silent.setdefault((event["group"], _address(event["detail"])), []).append(line.time)
-            if event["kind"] in (Kind.LOCK, Kind.UNLOCK):
-                self.orderly.add(event["group"])
             if event.get("broker"):
                 self.brokers[event["broker"]] = None
 
@@ -309,16 +296,6 @@ class _Names:
         times, time = self.beats[beat["group"]], int(beat["time"])
         later = bisect_right(times, time)
         return (times[later] if later < len(times) else self.end) - time > AGREED
-
-    def groups(self) -> dict[str, Group]:
-        """What is known about the groups whose mode or locks are stated."""
-        return {
-            name: Group(
-                mode=self.modes.get(name, "clustering"),
-                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
-            )
-            for name in sorted({*self.modes, *self.orderly})
-        }
 
 
 class _Members:

@@ -20,7 +20,7 @@ from ...format.schema import Header
 from ...format.whole_number import whole_number
 from ..compressed import lines_of
 from .message_text import QUEUE
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 GROUP = "ChaosTest_ConsumerGroup"
 """The consumer group of all clients of the tool, if the history does not name it."""
@@ -41,7 +41,7 @@ _RESULTS = {"SUCCESS": Result.OK, "FAILURE": Result.FAILED, "UNKNOWN": Result.ER
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChaosHistory:
+class ChaosHistory(Importer):
     """Reads history files."""
 
     name: str = "chaos-history"
@@ -69,9 +69,7 @@ class ChaosHistory:
 
 @dataclass
 class _Sent:
-    """What producers say about messages, by value, and whether all consumers have found their queues empty at the
-    end.
-    """
+    """What producers say about messages, by value, and whether all consumers found their queues empty at the end."""
 
     positions: dict[str, Event] = field(default_factory=dict)
     empty: dict[str, bool] = field(default_factory=dict)

@@ -17,12 +17,11 @@ from pathlib import Path
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from ...format.problems import Problems
-from ...format.schema import PULLED, Group, Header
+from ...format.schema import Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
 from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
-from .log_table import Told, told_again, told_lines
-from .message_text import consumers_in
-from .protocol import Event, Imported
+from .log_table import Groups, Told, told_again, told_lines
+from .protocol import Event, Imported, Importer
 
 RESET_PAUSE = 10_000
 """Pause of ``MQClientInstance#resetOffset`` before it sets offsets; ms."""
@@ -44,22 +43,15 @@ _TOLD_BEFORE = frozenset({Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.PULL})
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientLog:
-    """Reads logs of clients.
-
-    Attributes:
-        zone: time zone; None: GMT+8 for the layout of 5.x, whose configuration sets it, UTC for others.
-        client: client id of messages that do not name one; from other messages if None.
-    """
+class ClientLog(Importer):
+    """Reads logs of clients."""
 
     name: str = "client-log"
-    zone: str | None = None
-    client: str | None = None
+    zone: str | None = None  # time zone; None: GMT+8 for the layout of 5.x, whose configuration sets it, UTC for others
+    client: str | None = None  # client id of messages that do not name one; from other messages if None
 
     def detects(self, head: str, name: str) -> bool:
-        """Whether one of the first lines has the layout of a client's log, or is one of its messages in another
-        layout.
-        """
+        """Whether one of the first lines has the layout of a client's log, or a client's message in another layout."""
         for text in head.split("\n"):
             found = layout_of(text)
             if found is None:
@@ -82,7 +74,7 @@ class ClientLog:
                 source=f"client log ({path.name}), times as {self.zone or ' and '.join(sorted(names.zones)) or 'UTC'}",
                 evidence=frozenset(names.kinds & CLIENT_EVIDENCE),
                 release="4.9.8" if names.old else "5.3.3",
-                groups=names.groups(),
+                groups=names.groups.known(),
             ),
             events=self._events(path, numbers, names, skipped),
             skipped=skipped,
@@ -127,7 +119,7 @@ def _gap(event: Event, unknown: str) -> Event:
 
 def _fits(message: str) -> bool:
     rows = CLIENT_TABLE.rows
-    return any(row.kind is not None and row.contains in message and row.pattern.search(message) for row in rows)
+    return any(row.fixed and row.contains in message and row.pattern.search(message) for row in rows)
 
 
 @dataclass
@@ -138,10 +130,7 @@ class _Names:
     spans: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
     starts: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     groups_of: dict[tuple[str, int | None], set[str]] = field(default_factory=lambda: defaultdict(set))
-    modes: dict[str, str] = field(default_factory=dict)
-    strategies: dict[str, str] = field(default_factory=dict)
-    orderly: set[str] = field(default_factory=set)
-    pulled: set[str] = field(default_factory=set)
+    groups: Groups = field(default_factory=Groups)
     members: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
     zones: set[str] = field(default_factory=set)
@@ -154,7 +143,7 @@ class _Names:
         if told is None:
             return
         if told.row.says == MODE:
-            self.modes[told.fields["group"]] = told.fields["detail"].lower()
+            self.groups.modes[told.fields["group"]] = told.fields["detail"].lower()
         for event in told.events:
             kind, group = event["kind"], event.get("group")
             self.kinds.add(kind)
@@ -171,13 +160,7 @@ class _Names:
             if event.get("topic") and kind != Kind.ROUTE:
                 self.groups_of[event["topic"], event.get("queue")].add(group)
                 self.groups_of[event["topic"], None].add(group)
-            if kind == Kind.REBALANCE:
-                self.strategies[group] = event["detail"]
-            if kind == Kind.HEARTBEAT:
-                self.modes[group] = event["detail"]
-                self.pulled |= {consumer.group for consumer in consumers_in(line.message) if consumer.pulls}
-            if kind in (Kind.LOCK, Kind.UNLOCK):
-                self.orderly.add(group)
+            self.groups.see(event, line)
 
     def is_of_producer(self, events: list[Event]) -> bool:
         """Whether it is the start or end of a client that no message names in a group.
@@ -186,17 +169,6 @@ class _Names:
         """
         ids = {event["client"] for event in events if event["kind"] in (Kind.CLIENT_START, Kind.CLIENT_STOP)}
         return bool(ids) and ids.isdisjoint(self.members)
-
-    def groups(self) -> dict[str, Group]:
-        """What is known about the groups whose mode, strategy or locks are stated."""
-        return {
-            name: Group(
-                mode=self.modes.get(name, "clustering"),
-                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
-                strategy=self.strategies.get(name, "AVG"),
-            )
-            for name in sorted({*self.modes, *self.strategies, *self.orderly})
-        }
 
     def group_of(self, event: Event) -> str | None:
         """The group that consumes the topic of an event, if there is only one."""

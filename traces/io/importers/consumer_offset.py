@@ -26,7 +26,7 @@ from ..compressed import pieces_of
 from ..json_text import read_json, what_is_wrong
 from . import fastjson
 from .clock import millis_of, zone_of
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
 """EN-15: the topic in whose queue ``level - 1`` messages of a delay level wait."""
@@ -40,17 +40,13 @@ Cell = tuple[str | None, str, str | None, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConsumerOffset:
-    """Reads files of stored offsets.
-
-    Attributes:
-        zone: time zone of a date and time in the name of a file; UTC if None.
-        broker: name of the broker; if None, the folder of a file if files of several folders are read.
-    """
+class ConsumerOffset(Importer):
+    """Reads files of stored offsets."""
 
     name: str = "consumer-offset"
-    zone: str | None = None
-    broker: str | None = None
+    reads_series = True
+    zone: str | None = None  # time zone of a date and time in the name of a file; UTC if None
+    broker: str | None = None  # name of the broker; if None, the folder of a file if files of several folders are read
 
     def detects(self, head: str, name: str) -> bool:
         """Whether it is a JSON object with a table of offsets."""

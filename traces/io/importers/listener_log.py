@@ -20,7 +20,7 @@ from ...format.schema import Header
 from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
 from .message_text import messages_in
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer
 
 _FAILED = re.compile(r"consume message failed\. messageId:([^,\s]+), ?topic:([^,\s]+), ?reconsumeTimes:(\d+)")
 _RECEIVED = "received msg: MessageExt ["
@@ -31,19 +31,13 @@ OWN_LINE = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListenerLog:
-    """Reads logs of listeners.
-
-    Attributes:
-        zone: time zone if lines have none; None is UTC.
-        group: consumer group of the listeners, which is not in the log.
-        client: client id; the id of the process if None.
-    """
+class ListenerLog(Importer):
+    """Reads logs of listeners."""
 
     name: str = "listener-log"
-    zone: str | None = None
-    group: str | None = None
-    client: str | None = None
+    zone: str | None = None  # time zone if lines have none; None is UTC
+    group: str | None = None  # consumer group of the listeners, which is not in the log
+    client: str | None = None  # client id; the id of the process if None
 
     def detects(self, head: str, name: str) -> bool:
         """Whether a failure of the container, or its DEBUG lines, are among the first lines."""

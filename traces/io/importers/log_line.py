@@ -22,17 +22,11 @@ _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR)"
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How one program writes its lines.
+    """How one program writes its lines."""
 
-    Attributes:
-        name: short name.
-        pattern: pattern of a line that begins a message.
-        zone: zone of its times, unless the user gives one.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    zone: str
+    name: str  # short name
+    pattern: re.Pattern[str]  # pattern of a line that begins a message
+    zone: str  # zone of its times, unless the user gives one
 
 
 CLIENT_5 = Layout(
@@ -123,12 +117,8 @@ def log_lines(
 ) -> Iterator[LogLine]:
     """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
 
-    Args:
-        path: path of the file.
-        problems: receives lines whose time is impossible.
-        skipped: counts lines that are no event, by what they are.
-        zone: zone of all times; by the layout if None.
-        only: numbers of the wanted lines, in their order; all if None.
+    With ``zone``, all times are in this zone, otherwise in that of their layout; with ``only``, lines with other
+    numbers are passed over. Impossible times are ``problems``.
     """
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0

@@ -11,43 +11,33 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as File
 
 from ...format.kinds import Kind, Path, Result
 from ...format.problems import Problems
-from ...format.schema import BY_NAME
+from ...format.schema import BY_NAME, PULLED, Group
 from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
+from .message_text import consumers_in
 from .protocol import Event
 
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
 """Makes the events of a message that a row cannot express in its pattern; the values of the row are added to each."""
 
+_FIELDS = {Kind: "kind", Result: "result", Path: "path"}
 _WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level", "due"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One kind of message.
+    """One kind of message."""
 
-    Attributes:
-        contains: a literal part of it, case-sensitive, which is searched before the pattern is tried.
-        pattern: searched in the message; its named groups are fields of the event.
-        kind: kind of the event; None for a message without one.
-        result: result of the event.
-        path: path of the event.
-        more: makes the events instead, if the row is not enough.
-        says: the content of a message without an event.
-    """
-
-    contains: str
-    pattern: re.Pattern[str]
-    kind: Kind | None = None
-    result: Result | None = None
-    path: Path | None = None
-    more: More | None = None
-    says: str = ""
+    contains: str  # a literal part of it, case-sensitive, which is searched before the pattern is tried
+    pattern: re.Pattern[str]  # searched in the message; its named groups are fields of the event
+    fixed: Event  # kind, result and path of its events; empty for a message without events
+    more: More | None = None  # makes the events instead, if the row is not enough
+    says: str = ""  # the content of a message without an event
 
 
 class Table:
@@ -65,30 +55,17 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """The meaning of a message.
+    """The meaning of a message."""
 
-    Attributes:
-        row: the row that fits it.
-        fields: the named groups of the row's pattern.
-        events: its events; none for rows without a kind.
-    """
-
-    row: Row
-    fields: Event
-    events: list[Event]
+    row: Row  # the row that fits it
+    fields: Event  # the named groups of the row's pattern
+    events: list[Event]  # its events; none for rows without a kind
 
 
-def row(
-    contains: str,
-    pattern: str,
-    kind: Kind | None = None,
-    *,
-    result: Result | None = None,
-    path: Path | None = None,
-    more: More | None = None,
-    says: str = "",
-) -> Row:
-    """A row; see :class:`Row`. Spaces in the pattern are significant.
+def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | None = None, says: str = "") -> Row:
+    """A row; see :class:`Row`. ``words`` are the kind, result and path of its events.
+
+    Spaces in the pattern are significant.
 
     Raises:
         ValueError: a named group of the pattern is no field.
@@ -97,15 +74,41 @@ def row(
     unknown = set(compiled.groupindex) - set(BY_NAME)
     if unknown:
         raise ValueError(f"{sorted(unknown)} of {pattern!r} are no fields")
-    return Row(
-        contains=contains,
-        pattern=compiled,
-        kind=kind,
-        result=result,
-        path=path,
-        more=more,
-        says=says,
-    )
+    fixed = {_FIELDS[type(word)]: word for word in words}
+    return Row(contains=contains, pattern=compiled, fixed=fixed, more=more, says=says)
+
+
+@dataclass(kw_only=True)
+class Groups:
+    """What the messages of a log say about its groups."""
+
+    modes: dict[str, str] = field(default_factory=dict)
+    strategies: dict[str, str] = field(default_factory=dict)
+    orderly: set[str] = field(default_factory=set)  # those with locks
+    pulled: set[str] = field(default_factory=set)  # those whose applications pull
+
+    def see(self, event: Event, line: LogLine) -> None:
+        """Take an event of a message into account."""
+        if event["kind"] == Kind.HEARTBEAT:
+            for consumer in consumers_in(line.message):
+                self.modes[consumer.group] = consumer.mode
+                if consumer.pulls:
+                    self.pulled.add(consumer.group)
+        elif event["kind"] == Kind.REBALANCE:
+            self.strategies[event["group"]] = event["detail"]
+        elif event["kind"] in (Kind.LOCK, Kind.UNLOCK):
+            self.orderly.add(event["group"])
+
+    def known(self) -> dict[str, Group]:
+        """The groups whose mode, strategy or locks are stated."""
+        return {
+            name: Group(
+                mode=self.modes.get(name, "clustering"),
+                listener=PULLED if name in self.pulled else "orderly" if name in self.orderly else "concurrently",
+                strategy=self.strategies.get(name, "AVG"),
+            )
+            for name in sorted({*self.modes, *self.strategies, *self.orderly})
+        }
 
 
 Note = Callable[[LogLine, Told | None], None]
@@ -117,13 +120,7 @@ def told_lines(
 ) -> array[int]:
     """The numbers of the lines of a log that fit some row; all other lines are counted in ``skipped``.
 
-    Args:
-        path: path of the file.
-        table: table of the program that wrote it.
-        problems: receives lines whose time is impossible.
-        skipped: counts the others, by what they are.
-        zone: zone of all times; by the layout if None.
-        note: called with each message of the file, and its meaning.
+    ``note`` is called with each message of the file, and its meaning; the rest is as for :func:`.log_line.log_lines`.
     """
     numbers = array("q")
     for line in log_lines(path, problems, skipped, zone=zone):
@@ -163,15 +160,11 @@ def told_by(line: LogLine, table: Table) -> Told | None:
         if found is None:
             continue
         fields = fields_in(found)
-        if candidate.kind is None:
+        if not candidate.fixed:
             return Told(row=candidate, fields=fields, events=[])
-        fixed: Event = {"time": line.time, "kind": candidate.kind}
-        if candidate.result is not None:
-            fixed["result"] = candidate.result
-        if candidate.path is not None:
-            fixed["path"] = candidate.path
         told = candidate.more(found, line) if candidate.more is not None else [fields]
-        return Told(row=candidate, fields=fields, events=[fixed | event for event in told])
+        events = [{"time": line.time, **candidate.fixed, **event} for event in told]
+        return Told(row=candidate, fields=fields, events=events)
     return None
 
 

@@ -77,19 +77,12 @@ _SUBSCRIPTION = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class ConsumerText:
-    """One group in a heartbeat.
+    """One group in a heartbeat."""
 
-    Attributes:
-        group: its name.
-        mode: ``clustering`` or ``broadcasting``.
-        pulls: whether its application pulls (``CONSUME_ACTIVELY``), instead of having a listener.
-        subscriptions: each as topic=expression@version, sorted.
-    """
-
-    group: str
-    mode: str
-    pulls: bool
-    subscriptions: list[str]
+    group: str  # its name
+    mode: str  # ``clustering`` or ``broadcasting``
+    pulls: bool  # whether its application pulls (``CONSUME_ACTIVELY``), instead of having a listener
+    subscriptions: list[str]  # each as topic=expression@version, sorted
 
 
 def consumers_in(text: str) -> Iterator[ConsumerText]:

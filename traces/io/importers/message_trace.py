@@ -25,7 +25,7 @@ from ...format.problems import Problems
 from ...format.schema import Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer, with_losses
 
 FIELD, RECORD = "\x01", "\x02"
 _TYPES = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
@@ -44,7 +44,7 @@ UNKNOWN_CLIENT = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MessageTrace:
+class MessageTrace(Importer):
     """Reads message-trace data."""
 
     name: str = "message-trace"
@@ -61,7 +61,7 @@ class MessageTrace:
         skipped: Counter[str] = Counter()
         return Imported(
             header=Header(source=f"RocketMQ message trace ({path.name})", evidence=frozenset(known.evidence)),
-            events=_events(path, problems, known, skipped),
+            events=with_losses(_events(path, problems, known, skipped), "message traces may lose records (TR-2)"),
             skipped=skipped,
         )
 
@@ -127,7 +127,6 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
     seen: set[bytes] = set()
     begun: set[tuple[str, str]] = set()
     early: dict[tuple[str, str], list[Event]] = {}
-    first = last = None
     for record in _records(path, problems):
         # Two clients in one process may both report (TR-2); a request id identifies one call, so this is no second
         # delivery.
@@ -144,8 +143,6 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
         if isinstance(event, str):
             skipped[event] += 1
             continue
-        first = event["time"] if first is None else min(first, event["time"])
-        last = event["time"] if last is None else max(last, event["time"])
         # Batches of a client may arrive in another order than it sent them: within one ms, a call begins before it
         # ends.
         if record.type == "SubAfter":
@@ -159,8 +156,6 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
             yield from early.pop((record.fields[4], record.fields[5]), ())
     for left in early.values():
         yield from left
-    if last is not None:
-        yield {"time": last, "kind": Kind.GAP, "due": first, "detail": "message traces may lose records (TR-2)"}
 
 
 def _pub(record: _Record, known: _Known) -> Event | str:
@@ -358,8 +353,6 @@ def _process(unique: str) -> str | None:
 
 
 def _host(address: str) -> str:
-    """The host of an address such as ``/10.0.0.5:43210``: ports differ from broker to broker, and identify no
-    client.
-    """
+    """The host of an address such as ``/10.0.0.5:43210``: ports differ between brokers, and identify no client."""
     host = address.lstrip("/")
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host

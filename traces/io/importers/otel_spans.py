@@ -24,7 +24,7 @@ from ...format.problems import Problems
 from ...format.schema import Group, Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json, what_is_wrong
-from .protocol import Event, Imported
+from .protocol import Event, Imported, Importer, with_losses
 
 UNKNOWN_CLIENT = "unknown"
 """The client of a span if neither attributes nor the resource show it."""
@@ -48,7 +48,7 @@ _MARK = '"resourceSpans"'
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtelSpans:
+class OtelSpans(Importer):
     """Reads spans."""
 
     name: str = "otel-spans"
@@ -68,7 +68,7 @@ class OtelSpans:
             header=Header(
                 source=f"OpenTelemetry spans ({path.name})", evidence=known.evidence, groups=dict(known.groups)
             ),
-            events=_events(path, problems, skipped),
+            events=with_losses(_events(path, problems, skipped), "spans may be sampled, or lost on their way"),
             skipped=skipped,
         )
 
@@ -180,19 +180,11 @@ class _Known:
 
 
 def _events(path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[Event]:
-    first = last = None
     for span in _spans(path, problems, skipped):
         try:
-            found = list(_of(span, skipped))
+            yield from list(_of(span, skipped))
         except ValueError as error:
             problems.add(str(path), span.line, f"span {span.told.get('spanId')}: {error}")
-            continue
-        for event in found:
-            first = event["time"] if first is None else min(first, event["time"])
-            last = event["time"] if last is None else max(last, event["time"])
-            yield event
-    if last is not None:
-        yield {"time": last, "kind": Kind.GAP, "due": first, "detail": "spans may be sampled, or lost on their way"}
 
 
 def _of(span: _Span, skipped: Counter[str]) -> Iterator[Event]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
+from ...format.kinds import Kind
 from ...format.problems import Problems
 from ...format.schema import Header
 
@@ -31,21 +33,41 @@ class Imported:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
-class Importer(Protocol):
-    """Reads one form of files. The first importer of the registry that detects a file reads it."""
+def with_losses(events: Iterator[Event], why: str) -> Iterator[Event]:
+    """Events of which any may be missing: a gap over all their time comes after them."""
+    first = last = None
+    for event in events:
+        first = event["time"] if first is None else min(first, event["time"])
+        last = event["time"] if last is None else max(last, event["time"])
+        yield event
+    if last is not None:
+        yield {"time": last, "kind": Kind.GAP, "due": first, "detail": why}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importer(ABC):
+    """Reads one form of files. The first importer of the registry that detects a file reads it.
+
+    All fields but ``name`` are options, such as ``zone``; None if they are not given.
+    """
+
+    name: str  # of the form, such as message-trace, as used with ``--format``
+    reads_series: ClassVar[bool] = False  # whether several files make one series, such as copies of a file over time
 
     @property
-    def name(self) -> str:
-        """The name of the form, such as message-trace, as used with ``--format``."""
+    def options(self) -> dict[str, Any]:
+        """The options, each with its value."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "name"}
 
+    @abstractmethod
     def detects(self, head: str, name: str) -> bool:
         """Whether a file is of this form.
 
-        Args:
-            head: its first 64 KiB, decompressed; bytes that are not valid UTF-8 are replaced.
-            name: name of the file, without folders.
+        ``head`` has its first 64 KiB, decompressed, with bytes that are not UTF-8 replaced; ``name`` is without
+        folders.
         """
 
+    @abstractmethod
     def read(self, path: Path, problems: Problems) -> Imported:
         """Read a file, which :func:`~rocketproof.traces.io.compressed.lines_of` opens, compressed or not.
 
@@ -53,10 +75,6 @@ class Importer(Protocol):
         that cannot be read are added to ``problems`` with file and line, and left out.
         """
 
-
-@runtime_checkable
-class SeriesImporter(Protocol):
-    """An importer for which several files make one series, such as copies of a file at different times."""
-
     def read_series(self, paths: Sequence[Path], problems: Problems) -> Imported:
-        """Read the files as one series; like :meth:`Importer.read` for several files, in the order of their names."""
+        """Read the files of a series, in the order of their names; without series, the only one."""
+        return self.read(paths[0], problems)

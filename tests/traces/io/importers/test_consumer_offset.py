@@ -4,7 +4,7 @@ import os
 
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.problems import Problems
-from rocketproof.traces.io.importers import SeriesImporter, detect
+from rocketproof.traces.io.importers import detect
 from rocketproof.traces.io.importers.consumer_offset import ConsumerOffset
 
 TABLE = '{\n\t"offsetTable":{\n\t\t"orders@CG":{0:12,1:5},\n\t\t"%RETRY%CG@CG":{0:3}\n\t}\n}'
@@ -148,4 +148,4 @@ def test_damage_is_counted_and_located(tmp_path):
 def test_it_is_detected_and_reads_series():
     found = detect(TABLE, "any")
     assert found.name == "consumer-offset"
-    assert isinstance(found, SeriesImporter)
+    assert found.reads_series
