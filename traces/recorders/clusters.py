@@ -44,13 +44,15 @@ def _clusters(brokers: Sequence[Recording]) -> list[list[Recording]]:
             parts.remove(part)
         parts.append((clients, together))
     clusters: list[list[Recording]] = []
-    for _, part in sorted(parts, key=lambda part: int(part[1][0].stamps[0])):
-        fits = (all((one, other) not in conflicts for one in part for other in cluster) for cluster in clusters)
+    for _, brokers_of_one in sorted(parts, key=lambda part: int(part[1][0].stamps[0])):
+        fits = (
+            all((one, other) not in conflicts for one in brokers_of_one for other in cluster) for cluster in clusters
+        )
         place = next((place for place, does_fit in enumerate(fits) if does_fit), None)
         if place is None:
-            clusters.append(part)
+            clusters.append(brokers_of_one)
         else:
-            clusters[place] += part
+            clusters[place] += brokers_of_one
     return clusters
 
 
