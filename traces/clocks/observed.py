@@ -40,7 +40,12 @@ MOSTLY = 0.9
 """Share of the events, among those that should have a cause, that must have one, if a pair requires it."""
 
 MOST = 200_000
-"""Maximum number of events held; if there are more, those of every second offset are dropped, repeatedly."""
+"""Maximum number of events held; if there are more, those of every second offset are dropped, repeatedly, and at last
+those of every second queue at offset 0.
+"""
+
+_BITS, _OFFSETS_FIRST = 24, 6
+"""So many times events can be dropped, and so many times without those of offset 0."""
 
 SECOND = 1_000_000
 """Some recorders, such as logs, write their times in whole seconds, µs."""
@@ -207,6 +212,8 @@ class Observed:
             else:
                 rows["recorder"], rows["if_recorded"] = (codes[at] for codes in own)
             rows = rows[rows["recorder"] >= 0]
+            if self._mask:
+                rows = rows[_is_kept(rows, self._mask)]
             self._sides.append(rows)
             self._held += len(rows)
         self._thin()
@@ -313,13 +320,13 @@ class Observed:
         self._recording_brokers |= recording
 
     def _thin(self) -> None:
-        while self._held > MOST:
+        while self._held > MOST and self._mask < (1 << _BITS) - 1:
             self._choose(2 * self._mask + 1)
 
     def _choose(self, mask: int) -> None:
         self._mask = mask
         if mask:
-            self._sides = [rows[_share(rows["offset"], mask)] for rows in self._sides]
+            self._sides = [rows[_is_kept(rows, mask)] for rows in self._sides]
         self._held = sum(map(len, self._sides))
 
 
@@ -375,9 +382,16 @@ def _is_used(after: Any, found: Any) -> Any:
 def _share(offsets: Any, mask: int) -> Any:
     """Which of the events are kept: the same sample of both sides of every pair."""
     mixed = offsets.view(np.uint64) * ODD
-    mixed >>= np.uint64(40)
+    mixed >>= np.uint64(64 - _BITS)
     mixed &= np.uint64(mask)
     return mixed == 0
+
+
+def _is_kept(sides: Any, mask: int) -> Any:
+    """As :func:`_share`. Offset 0 is in every sample, and many queues may have no other: if dropping offsets is not
+    enough, offset 0 is kept of fewer queues.
+    """
+    return _share(sides["offset"], mask) & ((sides["offset"] != 0) | _share(sides["queue"], mask >> _OFFSETS_FIRST))
 
 
 def _shared(batch: pa.RecordBatch, mask: int) -> Any:

@@ -26,11 +26,26 @@ def pull(f: Follower, event: Event) -> str | None:
     if window is None or window is not f.sides[c].current or not f.owns(c):
         return DROPPED
     position = f.get("next_offset", c, texts.Q)
-    if f.at(event.offset) != position:
+    if f.at(event.offset) != position and not _begins_later(f, event, c, position):
         raise Impossible(f"the next pull of the window starts at {f.told(position)}")
     if not f.get("asked", c, texts.Q):
         f.take("send_pull", "the window may not pull now: an orderly one pulls with the lock only (PL-10)", c=c)
     return None
+
+
+def _begins_later(f: Follower, event: Event, c: int, position: int) -> bool:
+    """PL-11: whether it is the first pull with the lock, whose query found nothing stored either: it starts at what by
+    then is the end of the queue (RB-30).
+    """
+    side, offset = f.sides[c], f.at(event.offset)
+    if not f.orderly or side.answered is not Result.MISSING or offset < position:
+        return False
+    side.answered = Result.NONE
+    had = f.memory(c)
+    f.run(texts.ask_again, c=c, offset=offset)
+    if had == NO_OFFSET:
+        f.run(texts.without_entry, c=c)
+    return True
 
 
 def pull_result(f: Follower, event: Event) -> str | None:

@@ -67,11 +67,13 @@ def coverage_of(
     recorded = _recorded_by(scanned, evidence)
     lacking = _lacking(scanned, header)
     of_groups: dict[str, int] = {}
+    by_clients: dict[str, int] = {}  # a broker's log has heartbeats and locks of clients of which nobody recorded more
     told: dict[tuple[str, str, int], int] = {}
     processes: dict[tuple[str, str, int], int] = {}
     for (file, group, who), kinds in scanned.kinds_of.items():
         if group:
             seen[group] = seen.get(group, 0) | kinds
+            by_clients[group] = by_clients.get(group, 0) | (kinds if recorded[file] & _CLIENTS else 0)
             of_groups[group] = of_groups.get(group, 0) | (recorded[file] & ~lacking.get((who.name, group), 0))
         said, key = evidence[file] if file < len(evidence) else (), (group, who.name, who.incarnation)
         processes[key] = processes.get(key, 0) | kinds
@@ -85,8 +87,8 @@ def coverage_of(
         shared |= mask if not mask & _CLIENTS else 0
     not_judged = {
         group: _why(group, seen)
-        for group, kinds in sorted(seen.items())
-        if not kinds & _ANY_CLIENT and context.evidence & _CLIENTS
+        for group in sorted(seen)
+        if not by_clients.get(group, 0) & _ANY_CLIENT and context.evidence & _CLIENTS
     }
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
     taken = {(event.get("group"), event.get("topic")) for event in context.events if event["kind"] == Kind.ASSIGN}

@@ -174,6 +174,9 @@ class JsonLines:
             if not isinstance(value, dict):
                 tell(Trouble.DAMAGED, f"a JSON object is needed, not {ascii(value)[:60]}")
                 continue
+            if MARK in value and "kind" not in value:
+                tell(Trouble.NO_TIME, "a second header; give the files as they were before they were put into one")
+                continue
             event = mend(value, tell)
             if event is not None:
                 self.counted &= "seq" in event

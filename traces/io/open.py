@@ -31,6 +31,16 @@ _OWN = (_JSONL, _PARQUET)
 _CAPTURED = "captured"  # JSONL as an agent wrote it
 _START = 1_024
 """Number of bytes by which files are told apart before they are compared; a shorter one is the beginning of none."""
+_OTHERS = (
+    b"\x7fELF",
+    b"JAVA PROFILE ",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"%PDF-",
+    b"\xd0\xcf\x11\xe0",
+    b"\xca\xfe\xba\xbe",
+)
+"""How files begin that are no recordings: core and heap dumps, pictures, documents, classes."""
 _RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
 
 
@@ -211,8 +221,12 @@ def _hidden(name: str) -> bool:
 def _seems_recorded(path: Path) -> bool:
     """Whether a file of no known form may be a damaged recording, rather than notes beside one.
 
-    Notes are not compressed, nor written in bytes that are not text; and a file named as JSON should contain some.
+    Notes are not compressed, nor written in bytes that are not text, unless these say what they are, such as a core
+    dump; and a file named as JSON should contain some.
     """
+    with path.open("rb") as file:
+        if file.read(16).startswith(_OTHERS):
+            return False
     if packing_of(path) or _RECORDINGS.intersection(path.suffixes):
         return True
     with path.open("rb") as file:

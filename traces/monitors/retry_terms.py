@@ -24,11 +24,12 @@ from ...model.retry_policy import (
 )
 from ..claims.settings import Settings
 from ..clocks.order import ORDER, Order
-from ..encoding.names import Names
+from ..encoding.names import Actor, Names
 from ..engine.context import Context, actor_of
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import ABSENT
+from .standstills import Standstills
 
 COUNTS = 1024
 """Maxima from this value on count as unlimited: no table goes further."""
@@ -85,8 +86,8 @@ everything that its broker has stored was recorded.
 """
 
 DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
-"""When a broker, by actor code, was down or changed its role, ms; whether it was stopped in an orderly way, and had
-therefore saved its positions (DL-4).
+"""When a broker, by actor code, was down, stood still or changed its role, ms; whether it has its positions afterwards
+(DL-4): it was stopped in an orderly way, or stood still.
 """
 
 
@@ -211,7 +212,7 @@ def _lowest(holds: Callable[..., object], *, near: int) -> int:
 
 
 def _down(context: Context, names: Names) -> Any:
-    """When brokers were down; a change of role, or a start without a stop, takes no time."""
+    """When brokers were down, or stood still; a change of role, or a start without a stop, takes no time."""
     rows: list[tuple[int, int, int, bool]] = []
     since: dict[int, tuple[int, bool]] = {}
     for event in context.events:
@@ -226,6 +227,8 @@ def _down(context: Context, names: Names) -> Any:
             # A new master uses positions that it took over a while ago.
             rows.append((begin, time, broker, saved and kind != Kind.ROLE_CHANGE))
     rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
+    still = Standstills(context.events, pause=0).of_brokers
+    rows += [(begin, until, names.actor(Actor(broker, -1)), True) for broker, begin, until in still]
     return np.array(sorted(rows), DOWN)
 
 

@@ -24,6 +24,7 @@ from ..io.temporary import in_temporary_folder
 from ..io.writing import ParquetWriter
 from .agent_files import side_of
 from .beside import ByOthers
+from .clusters import clusters_named
 from .joining import join
 from .processes import Death
 from .recording import Recording
@@ -56,7 +57,7 @@ class CapturedTrace(ParquetTrace):
         """
         cut_off: Counter[str] = Counter()
         found = Problems()
-        files = [_read(path, found, cut_off) for path in paths]
+        files = clusters_named([_read(path, found, cut_off) for path in paths])
         stated = _stated(files, found)
         problems.join(found)
         recordings = [recording for _, recording in files if len(recording)]

@@ -844,6 +844,17 @@ def test_who_was_refused_the_lock_does_not_take_the_queue() -> None:
     assert told(refused, locked(60), *taken, groups=ORDERLY) == []
 
 
+def test_an_orderly_window_without_a_stored_offset_begins_where_the_queue_ends_at_its_second_query() -> None:
+    unknown = [asked(time, 0) | {"result": "none", "offset": None} for time in (100, 250)]
+    begins = locked(50), unknown[0], assign(200, 0)
+    assert told(begins, unknown[1], pull(300, 2), groups=ORDERLY) == []
+    assert told(begins, pull(300, 2), groups=ORDERLY) == [Misstep.ELSEWHERE]
+    assert told(begins, unknown[1], pull(300, 2), found(400, "one", 2, 3), pull(500, 4), groups=ORDERLY) == [
+        Misstep.ELSEWHERE
+    ]
+    assert told(locked(50), unknown[0], assign(200, 2), unknown[1], pull(300, 0), groups=ORDERLY) == [Misstep.ELSEWHERE]
+
+
 def test_an_offset_is_left_to_a_slave_or_refused_for_a_reset() -> None:
     def is_told(*before: Any, queue_at: int = 2) -> bool:
         polled = found(59_000, "one", queue_at, queue_at) | {"result": "no_new_message", "count": 0}

@@ -356,6 +356,17 @@ def test_of_many_events_a_share_is_enough(monkeypatch: pytest.MonkeyPatch) -> No
     assert clocks_of(told) == found
 
 
+def test_of_many_queues_that_have_no_other_offset_than_0_a_share_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketproof.traces.clocks.observed.MOST", 300)
+    events = [
+        event | {"topic": event["topic"] + str(event["offset"] - event["kind"].startswith("commit")), "offset": 0}
+        for event in run(200, broker=lambda _: 30)
+    ]
+    found = clocks(events)
+    assert 0 < found.clocks[ONE].pairs < 100
+    assert ahead(found) == {"broker b": (28, 28)}
+
+
 def test_recordings_of_known_recorders() -> None:
     events = run(20, one=lambda _: -30)
     own = ("deliver", "result", "commit_memory")

@@ -195,6 +195,22 @@ def test_a_listener_commits_by_hand_in_one_call_and_has_it_done_in_another(tmp_p
     assert wrong(*call(0, "suspend"), first, *call(1, "commit"), second) == ["the batch has not succeeded"]
 
 
+def test_an_orderly_window_without_a_stored_offset_begins_where_the_queue_ends_at_its_second_query(
+    tmp_path: Path,
+) -> None:
+    # PL-11: one message came between the query when the queue was taken and that of the first pull with the lock.
+    missing = "offset_query c0 result=none"
+    begins = ["lock c0 result=ok", missing, "assign c0 offset=0 epoch=1"]
+
+    def wrong(*lines: str) -> list[str]:
+        return whys(of_lines(tmp_path, *begins, *lines, listener="orderly"))
+
+    reads = ["pull c0 offset=1 epoch=1", "pull_result c0 result=found offset=1 next=2 min=0 max=2 count=1 epoch=1"]
+    assert wrong(missing, *reads, "pull c0 offset=2 epoch=1") == []
+    assert wrong(missing, *reads, "pull c0 offset=3 epoch=1") == ["the next pull of the window starts at 2"]
+    assert wrong(*reads) == ["the next pull of the window starts at 0"]
+
+
 def test_messages_that_come_late_to_a_dropped_window_leave_the_offset_as_it_is(tmp_path: Path) -> None:
     """PL-24: the window is taken back below where it was left, and its last request is answered only then."""
 

@@ -59,6 +59,19 @@ def test_a_group_of_which_only_brokers_tell_is_not_judged(tmp_path: Path) -> Non
     assert both.messages == alone.messages
 
 
+def test_what_a_log_of_a_broker_tells_of_clients_records_none_of_them(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    begin = json.loads(lines[1])
+    beats = {"time": begin["time"], "kind": "heartbeat", "client": "x", "group": "other", "subscriptions": ["t=*@1"]}
+    stored = {"time": begin["time"], "kind": "store", "topic": "%RETRY%other", "broker": "b", "queue": 0, "offset": 0}
+    written(tmp_path / "a6.jsonl", [*lines, json.dumps(stored)])
+    log = {"rocketproof_trace": 1, "source": "broker log", "evidence": ["heartbeat", "unregister", "lock"]}
+    written(tmp_path / "log.jsonl", [json.dumps(log), json.dumps(beats)])
+    assert check(tmp_path).coverage.not_judged == {"other": NO_CLIENT}
+    written(tmp_path / "log.jsonl", [json.dumps({**log, "evidence": ["heartbeat", "assign"]}), json.dumps(beats)])
+    assert check(tmp_path).coverage.not_judged == {}
+
+
 def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None:
     lines = lines_of("a6.jsonl.zst")
     time = json.loads(lines[1])["time"]

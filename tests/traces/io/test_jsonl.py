@@ -120,6 +120,15 @@ def test_the_offset_of_a_pull_from_nowhere_is_not_known(tmp_path: Path) -> None:
     assert told(trace) == []
 
 
+def test_files_that_were_put_into_one_are_told_by_their_headers(tmp_path: Path) -> None:
+    trace = open_trace([write(tmp_path / "a.jsonl", HEADER, delivery(1), HEADER, delivery(2))])
+    assert [event["offset"] for event in rows(trace.batches())] == [1, 2]
+    assert [str(problem) for problem in trace.problems.kept] == [
+        f"{tmp_path}/a.jsonl:3: event without time or kind: "
+        "a second header; give the files as they were before they were put into one"
+    ]
+
+
 def test_an_impossible_time_costs_the_event(tmp_path: Path) -> None:
     trace = open_trace([write(tmp_path / "a.jsonl", HEADER, delivery(1, time=-1), delivery(2))])
     assert offsets(trace.batches()) == [2]

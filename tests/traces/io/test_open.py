@@ -146,6 +146,16 @@ def test_an_empty_file_among_others_is_a_problem(tmp_path: Path) -> None:
     assert told(trace) == [(0, "EMPTY")] * 3
 
 
+def test_a_core_dump_beside_recordings_is_none_and_other_bytes_may_be_one(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    (tmp_path / "core.4711").write_bytes(b"\x7fELF\x02\x01\x01\0" + bytes(range(256)))
+    (tmp_path / "java_pid7.hprof").write_bytes(b"JAVA PROFILE 1.0.2\0" + bytes(range(256)))
+    trace = open_trace([tmp_path])
+    assert (len(trace.left_out), told(trace)) == (2, [])
+    (tmp_path / "b").write_bytes(bytes(range(256)))
+    assert told(open_trace([tmp_path])) == [(0, "UNKNOWN_FORMAT")]
+
+
 def test_packed_parquet_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet.gz"
     path.write_bytes(gzip.compress(parquet(tmp_path / "a.parquet", 1).read_bytes()))

@@ -205,6 +205,18 @@ def test_a_broker_that_was_down_may_deliver_later():
     assert check(stored(3).broker(8_000, Kind.BROKER_CRASH), end=10_000_000).violated == {}
 
 
+def test_a_broker_that_stood_still_may_deliver_when_it_goes_on():
+    def said(*persisted: int) -> int:
+        script = stored(3)
+        for time in persisted:
+            script.add(time, Kind.FILE_PERSIST, group=None, client=None, broker=BROKER.name, detail="consumerOffset")
+        return check(script.delay_deliver(130_000, 1, 20)).violated.get(WHEN, 0)
+
+    assert said(100, 5_100, 10_100, 129_000, 134_000) == 0
+    assert said(100, 5_100, 10_100, *range(30_000, 134_000, 5_000)) == 1
+    assert said(*range(100, 134_000, 5_000)) == 1
+
+
 def test_where_restarts_are_not_recorded_a_late_delivery_is_in_doubt():
     silent = ALL - {Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE}
     assert check(stored(3).delay_deliver(80_000, 1, 20), evidence=silent).doubtful == {WHEN: 1}

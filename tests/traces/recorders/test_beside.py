@@ -93,6 +93,17 @@ def test_who_has_no_agent_is_read_from_other_files(tmp_path: Path) -> None:
     assert [str(cited[one]) for one in every if one[0] == 1] == [f"{tmp_path}/hook.jsonl:4"]
 
 
+def test_a_log_that_names_only_the_process_id_tells_of_the_process_with_the_agent(tmp_path: Path) -> None:
+    own = [at(1000 * n, "deliver", **{**client("c1"), "client": "10.0.0.7@4242#81"}, offset=n) for n in range(4)]
+    write(tmp_path, "client-4242-orders.jsonl", own)
+    names = ("4242", "42", "4242")
+    hook(tmp_path / "hook.jsonl", [{**event, "client": name} for event, name in zip(own, names, strict=False)])
+    trace = open_trace([tmp_path])
+    events = [event for batch in trace.sorted_batches() for event in batch.to_pylist()]
+    assert [e["client"] for e in events if e["kind"] == "deliver"].count("42") == 1
+    assert trace.skipped[TOLD] == 2
+
+
 def test_what_an_agent_does_not_record_or_not_at_that_time_counts(tmp_path: Path) -> None:
     own = [at(1000 * n, "deliver", **client("c1"), offset=n) for n in range(4)]
     write(tmp_path, "client-1-orders.jsonl", own)

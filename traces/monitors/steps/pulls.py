@@ -10,7 +10,7 @@ from ...format.kinds import Result, codes
 from ...machine_code.compiled import int64, part
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
 from .polls import hold, waited
-from .state import MARKS, NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
+from .state import AT_END, MARKS, NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 _RESULT = codes(Result)
 REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
@@ -60,7 +60,8 @@ def pull(t: Any, n: int, offset: int) -> None:
     if offset >= 0:
         if line.asked >= 0 and now - line.asked_at < SOON and line.asked == offset:
             note_misstep(t, n, Misstep.ASKED_TWICE, line.asked_at, offset, line.asked)
-        if line.position >= 0 and offset not in (line.position, line.start, line.mended):
+        begins_later = line.start == AT_END and offset > line.position
+        if line.position >= 0 and offset not in (line.position, line.start, line.mended) and not begins_later:
             note_misstep(t, n, Misstep.ELSEWHERE, line.asked_at if line.asked >= 0 else now, offset, line.position)
         line.position, line.start, line.mended = offset, UNKNOWN, UNKNOWN
     else:

@@ -33,6 +33,9 @@ SILENCE = 5_000
 """A process without a record for this long may have been paused meanwhile, ms."""
 
 NEVER, UNKNOWN, NOBODY = -(2**60), -1, -1
+AT_END = -2
+"""For an offset: the end of the queue, which is not recorded."""
+
 OF_ANOTHER, LATER_QUEUE = 1 << 10, 1 << 11
 """Further flags of slots: a topic for copies of another group; a queue that is not the first one."""
 
@@ -77,7 +80,7 @@ LINE = np.dtype(
                 "pulled",  # 1: some pull of it was recorded
                 "late",  # answers that may still come to pulls of earlier windows
                 "position",  # the offset of the next pull; -1: not known
-                "start",  # another possible offset, once: the answer of a query
+                "start",  # another possible offset, once: the answer of a query; AT_END: nothing is stored
                 "queried",  # 1: it has queried since it last took the queue
                 "answer",  # and the answer; -1: none
                 "answered_at",  # when that was, ms; NEVER: it did not query

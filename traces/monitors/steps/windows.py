@@ -12,7 +12,20 @@ from .limits import mend
 from .listeners import tell_if_not_handed
 from .offsets import tell_if_passed_over
 from .pulls import POLL, REFUSED, RENEWED
-from .state import APART, COMPLETE, IDLE, LATE, LIFE_TOLD, LOCK_LIFE, NEVER, SILENCE, UNKNOWN, WIDEST, note_misstep
+from .state import (
+    APART,
+    AT_END,
+    COMPLETE,
+    IDLE,
+    LATE,
+    LIFE_TOLD,
+    LOCK_LIFE,
+    NEVER,
+    SILENCE,
+    UNKNOWN,
+    WIDEST,
+    note_misstep,
+)
 
 STUCK = 8_000
 """How long an owned queue may go without a pull; ms."""
@@ -171,7 +184,8 @@ def query(t: Any, n: int, status: Result, offset: int) -> None:
     if (int64(1) << status) & REFUSED == 0:
         line.queried = 1
     line.answer, line.answered_at = offset if status == Result.OK else int64(UNKNOWN), line.last
-    line.start = line.answer
+    # PL-11: an orderly window, which queries again, may begin at what by then is the end of the queue.
+    line.start = int64(AT_END) if status == Result.MISSING and t.flags[line.slot] & ORDERLY else line.answer
 
 
 @part

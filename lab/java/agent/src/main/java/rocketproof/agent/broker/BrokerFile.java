@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.common.MQVersion;
@@ -16,7 +18,7 @@ import rocketproof.agent.Recorder;
 import rocketproof.agent.Reflect;
 import rocketproof.agent.TraceFile;
 
-/** The file of the broker of this JVM: one JVM has one broker, as the scripts of RocketMQ start it. */
+/** The file of a broker. A JVM has one broker, or several in a BrokerContainer. */
 final class BrokerFile {
     /** Kinds that are recorded whenever they happen. */
     private static final List<String> EVIDENCE = Collections.unmodifiableList(Arrays.asList(
@@ -51,10 +53,17 @@ final class BrokerFile {
 
     private static final Set<String> TROUBLES = ConcurrentHashMap.newKeySet();
 
-    private static volatile BrokerFile current;
+    /** By BrokerConfig, of which each broker has one. */
+    private static final Map<Object, BrokerFile> FILES = new IdentityHashMap<>();
+
+    private static volatile List<BrokerFile> all = Collections.emptyList();
 
     private final TraceFile file;
     private final byte[] broker;
+    private volatile Object controller;
+
+    /** What the broker was told to be last: the controller of a cluster may tell it again. */
+    private String role = "";
 
     private BrokerFile(String name, String delays, Collection<String> evidence) {
         String release = release();
@@ -72,30 +81,62 @@ final class BrokerFile {
                 .recordedBy(broker);
     }
 
-    /** The file, or null as long as nobody knows the broker's name. */
-    static BrokerFile current() {
-        return current;
+    /** The files of all brokers of this JVM whose names are known. */
+    static List<BrokerFile> all() {
+        return all;
+    }
+
+    /** The file of the only broker, null if there are several, or none whose name is known. */
+    static BrokerFile only() {
+        List<BrokerFile> known = all;
+        return known.size() == 1 ? known.get(0) : null;
     }
 
     /** The file of the broker with these settings: BrokerConfig and MessageStoreConfig. */
-    static BrokerFile of(Object settings, Object storeSettings) throws ReflectiveOperationException {
-        BrokerFile known = current;
-        return known != null ? known : open(settings, storeSettings);
-    }
-
-    private static synchronized BrokerFile open(Object settings, Object storeSettings)
-            throws ReflectiveOperationException {
-        if (current == null) {
+    static synchronized BrokerFile of(Object settings, Object storeSettings) throws ReflectiveOperationException {
+        BrokerFile file = FILES.get(settings);
+        if (file == null) {
             List<String> evidence = new ArrayList<>(EVIDENCE);
             if (isOfDLedger(storeSettings)) {
                 evidence.removeAll(STORES); // its log takes messages on another way
             }
-            current = new BrokerFile(
+            file = new BrokerFile(
                     (String) Reflect.call(settings, "getBrokerName"),
                     (String) Reflect.call(storeSettings, "getMessageDelayLevel"),
                     evidence);
+            FILES.put(settings, file);
+            all = Collections.unmodifiableList(new ArrayList<>(FILES.values()));
         }
-        return current;
+        return file;
+    }
+
+    /** The file of a BrokerController. */
+    static BrokerFile of(Object controller) throws ReflectiveOperationException {
+        BrokerFile file =
+                of(Reflect.call(controller, "getBrokerConfig"), Reflect.call(controller, "getMessageStoreConfig"));
+        file.controller = controller;
+        return file;
+    }
+
+    /** The file of the broker that a part of it belongs to: a manager, a service, the controller itself. */
+    static BrokerFile ofPart(Object part) throws ReflectiveOperationException {
+        try {
+            return of(Reflect.field(part, "brokerController"));
+        } catch (NoSuchFieldException before5) {
+            return only(); // ScheduleMessageService and BrokerController of 4.x
+        }
+    }
+
+    /** The BrokerController, null if it has not been seen yet. */
+    Object controller() {
+        return controller;
+    }
+
+    /** Whether what the broker is told to be is something else than before. */
+    synchronized boolean changes(String elected) {
+        boolean isOther = !elected.equals(role);
+        role = elected;
+        return isOther;
     }
 
     private static boolean isOfDLedger(Object storeSettings) {

@@ -26,10 +26,13 @@ public final class BrokerSide implements Side {
     private static AgentBuilder life(AgentBuilder builder) {
         String controller = BROKER + "BrokerController";
         builder = Advices.around(builder, controller, "initialize", Life.Initializing.class.getName());
-        builder = Advices.around(
-                builder, controller, named("start").and(takesArguments(0)), Life.Starting.class.getName());
-        builder = Advices.around(
-                builder, controller, named("shutdown").and(takesArguments(0)), Life.Stopping.class.getName());
+        // A broker in a BrokerContainer starts and stops without its superclass.
+        for (String type : new String[] {controller, ROCKETMQ + "container.InnerBrokerController"}) {
+            builder = Advices.around(
+                    builder, type, named("start").and(takesArguments(0)), Life.Starting.class.getName());
+            builder = Advices.around(
+                    builder, type, named("shutdown").and(takesArguments(0)), Life.Stopping.class.getName());
+        }
         // Who elects: the controller of 5.x, DLedger of 5.x, DLedger of 4.x.
         for (String type : new String[] {
             BROKER + "controller.ReplicasManager", BROKER + "dledger.DLedgerRoleChangeHandler", controller

@@ -8,11 +8,6 @@ import rocketproof.agent.Reflect;
 
 /** The life of a broker, and the files it keeps offsets in: OF-23, DL-4. */
 public final class Life {
-    // What it was told to be last: the controller may tell it again.
-    private static String role = "";
-
-    private static volatile Object controller;
-
     private Life() {
     }
 
@@ -35,24 +30,24 @@ public final class Life {
     /** BrokerController#shutdown. */
     public static final class Stopping {
         @Advice.OnMethodExit(suppress = Throwable.class)
-        static void exit() {
-            Life.stopped();
+        static void exit(@Advice.This Object controller) {
+            Life.stopped(controller);
         }
     }
 
     /** changeToMaster of whoever elects, before the broker acts as one. */
     public static final class ToMaster {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static void enter() {
-            Life.becomes("master");
+        static void enter(@Advice.This Object elected) {
+            Life.becomes(elected, "master");
         }
     }
 
     /** changeToSlave of whoever elects. */
     public static final class ToSlave {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static void enter() {
-            Life.becomes("slave");
+        static void enter(@Advice.This Object elected) {
+            Life.becomes(elected, "slave");
         }
     }
 
@@ -75,7 +70,7 @@ public final class Life {
     /** The broker has a name now. */
     public static void initializes(Object controller) {
         try {
-            fileOf(controller);
+            BrokerFile.of(controller);
         } catch (Throwable error) {
             BrokerFile.trouble("BrokerController#initialize", error);
         }
@@ -84,8 +79,7 @@ public final class Life {
     /** The broker starts, with the offsets that it found in its file. */
     public static void starts(Object started) {
         try {
-            controller = started;
-            BrokerFile file = fileOf(started);
+            BrokerFile file = BrokerFile.of(started);
             file.record(file.event("broker_start"));
             tellOffsets(file, "file");
         } catch (Throwable error) {
@@ -94,7 +88,7 @@ public final class Life {
     }
 
     private static void tellOffsets(BrokerFile file, String path) throws ReflectiveOperationException {
-        Object offsets = Reflect.call(Reflect.call(controller, "getConsumerOffsetManager"), "getOffsetTable");
+        Object offsets = Reflect.call(Reflect.call(file.controller(), "getConsumerOffsetManager"), "getOffsetTable");
         for (Map.Entry<?, ?> each : new TreeMap<>((Map<?, ?>) offsets).entrySet()) {
             String[] names = ((String) each.getKey()).split("@");
             if (names.length == 2 && Offsets.isTold(names[1], names[0])) {
@@ -112,22 +106,23 @@ public final class Life {
     }
 
     /** The broker has stopped, and the JVM may end any moment. */
-    public static void stopped() {
-        BrokerFile file = BrokerFile.current();
-        if (file != null) {
+    public static void stopped(Object controller) {
+        try {
+            BrokerFile file = BrokerFile.of(controller);
             file.record(file.event("broker_stop"));
             BrokerFile.flush();
+        } catch (Throwable error) {
+            BrokerFile.trouble("BrokerController#shutdown", error);
         }
     }
 
     /** The broker is elected master, with the offsets that it took over as a slave, or another one is. */
-    public static synchronized void becomes(String elected) {
+    public static synchronized void becomes(Object part, String elected) {
         try {
-            BrokerFile file = BrokerFile.current();
-            if (file != null && !elected.equals(role)) {
-                role = elected;
+            BrokerFile file = BrokerFile.ofPart(part);
+            if (file.changes(elected)) {
                 file.record(file.event("role_change").text("result", elected));
-                if (controller != null && elected.equals("master")) {
+                if (elected.equals("master")) {
                     tellOffsets(file, "replica");
                 }
             }
@@ -139,9 +134,9 @@ public final class Life {
     /** A file of offsets was read or written; of other files nothing is told. */
     public static void file(String kind, Object manager, String result) {
         try {
-            BrokerFile file = BrokerFile.current();
             String what = contentOf(manager.getClass());
-            if (file != null && what != null) {
+            BrokerFile file = what == null ? null : BrokerFile.ofPart(manager);
+            if (file != null) {
                 file.record(file.event(kind).text("detail", what).text("result", result));
             }
         } catch (Throwable error) {
@@ -159,14 +154,5 @@ public final class Life {
             }
         }
         return null;
-    }
-
-    /** The file of a BrokerController. */
-    static BrokerFile fileOf(Object controller) throws ReflectiveOperationException {
-        BrokerFile known = BrokerFile.current();
-        return known != null
-                ? known
-                : BrokerFile.of(
-                        Reflect.call(controller, "getBrokerConfig"), Reflect.call(controller, "getMessageStoreConfig"));
     }
 }

@@ -13,7 +13,7 @@ import rocketproof.agent.Reflect;
 
 /** Who is in which group, as the broker's table of channels has it after each change (ST-6). */
 public final class Members {
-    private static final Map<String, List<String>> KNOWN = new HashMap<>();
+    private static final Map<BrokerFile, Map<String, List<String>>> KNOWN = new HashMap<>();
 
     private Members() {
     }
@@ -49,8 +49,9 @@ public final class Members {
             ClientChannelInfo info = (ClientChannelInfo) channel;
             Clients.learn(RemotingHelper.parseChannelRemoteAddr(info.getChannel()), info.getClientId());
             ConsumerGroupInfo members = (ConsumerGroupInfo) group;
-            if (isNew || !isKnown(members.getGroupName())) {
-                note(members.getGroupName(), members);
+            BrokerFile file = fileOf(members);
+            if (file != null && (isNew || !isKnown(file, members.getGroupName()))) {
+                note(file, members.getGroupName(), members);
             }
         } catch (Throwable error) {
             BrokerFile.trouble("ConsumerGroupInfo#updateChannel", error);
@@ -61,7 +62,10 @@ public final class Members {
     public static void left(Object group) {
         try {
             ConsumerGroupInfo members = (ConsumerGroupInfo) group;
-            note(members.getGroupName(), members);
+            BrokerFile file = fileOf(members);
+            if (file != null) {
+                note(file, members.getGroupName(), members);
+            }
         } catch (Throwable error) {
             BrokerFile.trouble("ConsumerGroupInfo#unregisterChannel", error);
         }
@@ -70,35 +74,68 @@ public final class Members {
     /** Any channel may have left any group. */
     public static void scanned(Object manager) {
         try {
-            Map<?, ?> table = (Map<?, ?>) Reflect.field(manager, "consumerTable");
-            List<String> groups;
-            synchronized (KNOWN) {
-                groups = new ArrayList<>(KNOWN.keySet());
-            }
-            for (String group : groups) {
-                note(group, (ConsumerGroupInfo) table.get(group));
+            Map<?, ?> table = tableOf(manager);
+            for (BrokerFile file : BrokerFile.all()) {
+                if (isOf(file, table)) {
+                    for (String group : known(file)) {
+                        note(file, group, (ConsumerGroupInfo) table.get(group));
+                    }
+                }
             }
         } catch (Throwable error) {
             BrokerFile.trouble("ConsumerManager#scanNotActiveChannel", error);
         }
     }
 
-    private static boolean isKnown(String group) {
+    private static Map<?, ?> tableOf(Object manager) throws ReflectiveOperationException {
+        return (Map<?, ?>) Reflect.field(manager, "consumerTable");
+    }
+
+    /** Whether it is this broker's table of groups: the only broker's, or the one that its ConsumerManager has. */
+    private static boolean isOf(BrokerFile file, Map<?, ?> table) throws ReflectiveOperationException {
+        Object controller = file.controller();
+        return file == BrokerFile.only()
+                || controller != null && tableOf(Reflect.call(controller, "getConsumerManager")) == table;
+    }
+
+    /** The file of the broker in which this is a group, null if that is not known. */
+    private static BrokerFile fileOf(ConsumerGroupInfo group) throws ReflectiveOperationException {
+        BrokerFile only = BrokerFile.only();
+        if (only != null) {
+            return only;
+        }
+        for (BrokerFile file : BrokerFile.all()) {
+            Object controller = file.controller();
+            Map<?, ?> table = controller == null ? null : tableOf(Reflect.call(controller, "getConsumerManager"));
+            if (table != null && table.get(group.getGroupName()) == group) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    private static List<String> known(BrokerFile file) {
         synchronized (KNOWN) {
-            return KNOWN.containsKey(group);
+            return new ArrayList<>(KNOWN.getOrDefault(file, Collections.emptyMap()).keySet());
+        }
+    }
+
+    private static boolean isKnown(BrokerFile file, String group) {
+        synchronized (KNOWN) {
+            return KNOWN.getOrDefault(file, Collections.emptyMap()).containsKey(group);
         }
     }
 
     /** Members are read and recorded under one lock, so that the last event of a group has its last members. */
-    private static void note(String group, ConsumerGroupInfo info) {
-        BrokerFile file = BrokerFile.current();
-        if (file == null || BrokerFile.isInternalGroup(group)) {
+    private static void note(BrokerFile file, String group, ConsumerGroupInfo info) {
+        if (BrokerFile.isInternalGroup(group)) {
             return;
         }
         synchronized (KNOWN) {
             List<String> members = info == null ? new ArrayList<>() : new ArrayList<>(info.getAllClientId());
             Collections.sort(members);
-            List<String> before = KNOWN.put(group, members);
+            List<String> before =
+                    KNOWN.computeIfAbsent(file, absent -> new HashMap<>()).put(group, members);
             if (before == null ? !members.isEmpty() : !members.equals(before)) {
                 file.record(file.event("members").text("group", group).texts("members", members));
             }

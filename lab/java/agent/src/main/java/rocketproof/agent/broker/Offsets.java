@@ -103,7 +103,7 @@ public final class Offsets {
             Throwable thrown) {
         try {
             if (lock != null && thrown == null && isTold(group, topic)) {
-                BrokerFile file = fileOf(manager);
+                BrokerFile file = BrokerFile.ofPart(manager);
                 Event event = event(file, "commit", group, topic, queue, offset);
                 file.record(event.text("client", Clients.at(address))
                         .text("path", Boolean.TRUE.equals(PULLS.get()) ? "piggyback" : null));
@@ -121,7 +121,7 @@ public final class Offsets {
         try {
             boolean isLegal = queue >= 0 && offset >= 0;
             if (lock != null && thrown == null && isLegal && isTold(group, topic)) {
-                BrokerFile file = fileOf(manager);
+                BrokerFile file = BrokerFile.ofPart(manager);
                 file.record(event(file, "reset", group, topic, queue, offset));
             }
         } catch (Throwable error) {
@@ -149,11 +149,6 @@ public final class Offsets {
                 .text("topic", topic)
                 .number("queue", queue)
                 .known("offset", offset);
-    }
-
-    private static BrokerFile fileOf(Object manager) throws ReflectiveOperationException {
-        BrokerFile known = BrokerFile.current();
-        return known != null ? known : Life.fileOf(Reflect.field(manager, "brokerController"));
     }
 
     private static void unlock(Object lock) {

@@ -19,10 +19,12 @@ public final class Resets {
     }
 
     private static final class Order {
+        final BrokerFile file;
         final String group;
         final List<Event> events = new ArrayList<>();
 
-        Order(String group) {
+        Order(BrokerFile file, String group) {
+            this.file = file;
             this.group = group;
         }
     }
@@ -30,8 +32,8 @@ public final class Resets {
     /** Broker2Client#resetOffset(topic, group, timeStamp, isForce, isC). */
     public static final class Ordering {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static void enter(@Advice.Argument(1) String group) {
-            Resets.begins(group);
+        static void enter(@Advice.This Object broker, @Advice.Argument(1) String group) {
+            Resets.begins(broker, group);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
@@ -49,23 +51,26 @@ public final class Resets {
     }
 
     /** An operator asks for a reset. */
-    public static void begins(String group) {
-        ORDER.set(new Order(group));
+    public static void begins(Object broker, String group) {
+        try {
+            ORDER.set(new Order(BrokerFile.ofPart(broker), group));
+        } catch (Throwable error) {
+            BrokerFile.trouble("Broker2Client#resetOffset", error);
+        }
     }
 
     /** The offsets that clients are told; when they are told is when the reset happens. */
     public static void counted(Object offsets) {
         Order order = ORDER.get();
-        BrokerFile file = BrokerFile.current();
         // The answer to the operator has them once more.
-        if (order == null || file == null || !order.events.isEmpty()) {
+        if (order == null || !order.events.isEmpty()) {
             return;
         }
         try {
             for (Map.Entry<?, ?> each : ((Map<?, ?>) offsets).entrySet()) {
                 MessageQueue queue = (MessageQueue) each.getKey();
                 order.events.add(Offsets.event(
-                        file, "reset", order.group, queue.getTopic(), queue.getQueueId(), (Long) each.getValue()));
+                        order.file, "reset", order.group, queue.getTopic(), queue.getQueueId(), (Long) each.getValue()));
             }
         } catch (Throwable error) {
             BrokerFile.trouble("ResetOffsetBody#setOffsetTable", error);
@@ -79,7 +84,7 @@ public final class Resets {
         try {
             if (order != null && response != null && (Integer) Reflect.call(response, "getCode") == 0) {
                 for (Event event : order.events) {
-                    BrokerFile.current().record(event);
+                    order.file.record(event);
                 }
             }
         } catch (Throwable error) {

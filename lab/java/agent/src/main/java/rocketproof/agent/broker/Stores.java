@@ -88,11 +88,8 @@ public final class Stores {
                 return;
             }
             Object store = Reflect.field(Reflect.field(callback, "this$0"), "defaultMessageStore");
-            BrokerFile file = BrokerFile.current();
-            if (file == null) {
-                file = BrokerFile.of(
-                        Reflect.field(store, "brokerConfig"), Reflect.call(store, "getMessageStoreConfig"));
-            }
+            BrokerFile file = BrokerFile.of(
+                    Reflect.field(store, "brokerConfig"), Reflect.call(store, "getMessageStoreConfig"));
             if (batch == null) {
                 MessageExt single = (MessageExt) message;
                 stored(file, store, single, result.getLogicsOffset(), result.getMsgId());
