@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from ..clocks.clocks import Clocks, clocks_of
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
 from ..errors import TraceError
 from ..format.coverage import Hole, evidence_mask
@@ -59,7 +60,7 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
         raise TraceError(f"{', '.join(files)}: there are no events to check.")
     recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
     context = Context.of(
-        seen.context,
+        ContextEvents.joined(seen.context),
         begin=seen.begin,
         end=seen.end,
         evidence=evidence_mask(recorded),

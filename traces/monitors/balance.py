@@ -165,7 +165,7 @@ class Balance:
                 self._known.setdefault(run.group, {}).setdefault(run.topic, run.first)
             elif run.kind == Kind.ROUTE and run.queues is not None:
                 self._without.setdefault(run.group, set()).add(run.topic)
-        for event in context.events:
+        for event in context.events.of_kinds(Kind.REBALANCE, Kind.HEARTBEAT, Kind.ROUTE, *ENDS):
             kind = event["kind"]
             if kind == Kind.REBALANCE:
                 self._client(event).balances(event["time"], event.get("topic") or "", settings.new_topic)

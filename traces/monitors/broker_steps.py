@@ -9,7 +9,7 @@ from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.names import Actor
-from ..engine.context import Context
+from ..engine.context import Context, brokers_of
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
 from ..format.schema import is_of_slave, master_of, may_change_master, slave_of
@@ -39,12 +39,13 @@ class BrokerSteps:
         self._brokers: dict[str, Broker] = {}
         self._asked: dict[tuple[Actor, str, frozenset[str]], list[_Answers]] = {}
         self._loads = False
-        files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
-        reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
+        files = context.events.different("client", "kind", "broker", "detail", kinds=_FILES)
+        files = [file for file in files if not file[0] and file[3]]
+        reading = {broker for _, kind, broker, _ in files if kind == Kind.FILE_LOAD}
         self._tables: dict[str, set[str]] = {}
-        for event in files:
-            if event.get("broker") in reading:
-                self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
+        for _, _, broker, table in files:
+            if broker in reading:
+                self._tables.setdefault(broker or "", set()).add(table)
 
     def take(self, event: Event) -> None:
         """Process an event, if it is one of a broker.
@@ -158,12 +159,11 @@ class BrokerSteps:
         learnt = self._settings.route_poll + self._settings.rebalance
         return name in self._brokers and self._brokers[name].is_away(time, learnt)
 
-    def judge_answer(
-        self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: frozenset[str]
-    ) -> None:
-        """Check that some broker had that list of members when a process asked for it; called when all events were
-        processed.
+    def judge_answer(self, member: Member, event: Event) -> None:
+        """Check that some broker had the members of a pass as a list when its process asked for it; called when all
+        events were processed.
         """
+        time, brokers, members = event["time"], brokers_of(event["queues"] or ()), tuple(sorted(event["members"]))
         asked = member.actor, member.group, brokers
         if asked not in self._asked:
             self._asked[asked] = self._may_answer(member, brokers)
@@ -177,7 +177,7 @@ class BrokerSteps:
             begun = max(bisect_right(times, time - slack) - 1, 0)
             had.update(lists[begun : bisect_right(times, time + slack)])
         if members not in had:
-            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=event["topic"] or "")
 
     def _may_answer(self, member: Member, brokers: Set[str]) -> list[_Answers]:
         """What the brokers that a process may ask had as members of its group; empty if this is not known."""

@@ -16,7 +16,7 @@ from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..encoding.names import Names
-from ..engine.context import Context, actor_of, brokers_of
+from ..engine.context import Context, actor_named, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
@@ -45,7 +45,7 @@ something.
 def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
     """Record every misstep."""
     steps = _Steps(context, names, settings, notebook)
-    for event in context.events:
+    for event in context.events.of_kinds(*_TAKEN, *BROKER_RUNS, Kind.MEMBERS):
         steps.take(event)
     steps.end()
 
@@ -61,26 +61,29 @@ class _Steps:
         self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
         self._routes: dict[str, set[frozenset[str]]] = {}
-        self._awaited: list[tuple[Member, str, tuple[str, ...], int, frozenset[str]]] = []
-        starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
+        starts = list(context.events.of_kinds(Kind.CLIENT_START))
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
-        self._grouped = {actor_of(event) for event in context.events if event.get("group")}
-        passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
-        self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
+        grouped = context.events.different("client", "incarnation", "broker", "group")
+        self._grouped = {actor_named(*who) for *who, group in grouped if group}
+        passes = context.events.different("client", "incarnation", "broker", "queues", kinds=(Kind.REBALANCE,))
+        self._logged = {actor_named(*who) for *who, queues in passes if queues is None}
 
     def take(self, event: Event) -> None:
         """Process an event."""
         take = _TAKEN.get(event["kind"])
         if take is not None:
-            # If a process names its groups, an event without a group is a damaged line, not another group.
-            if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
+            if event["kind"] not in _IN_GROUPS or self._is_of_a_group(event):
                 take(self, event)
         else:
             if event["kind"] in BROKER_RUNS:
                 for member in self._members.values():
                     member.unlisted.clear()  # RB-20: it has to hear of each one again
             self._brokers.take(event)
+
+    def _is_of_a_group(self, event: Event) -> bool:
+        """If a process names its groups, an event without a group is a damaged line, not another group."""
+        return bool(event.get("group")) or actor_of(event) not in self._grouped
 
     # Of processes.
 
@@ -245,8 +248,6 @@ class _Steps:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
         if member.started is not None and not member.read and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)
-        if members is not None:
-            self._awaited.append((member, topic, tuple(sorted(members)), time, brokers_of(queues or ())))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
@@ -335,8 +336,9 @@ class _Steps:
                 self._without_heartbeat(member, end)
             if not member.known and member.first is not None and self._is_recorded(member):
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
-        for awaited in self._awaited:
-            self._brokers.judge_answer(*awaited)
+        for event in self._context.events.of_kinds(Kind.REBALANCE):
+            if event["members"] is not None and self._is_of_a_group(event):
+                self._brokers.judge_answer(self._member(event), event)
         self._missteps.judge(len(self._members))
 
     def _kept_at_stop(self, member: Member) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..claims.settings import REBALANCE_PERIOD
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
 from ..engine.context import actor_of
 from ..format.kinds import Kind
@@ -78,7 +79,7 @@ class Told:
         return [run for run in self.by_group.get(group, ()) if run.kind in kinds]
 
 
-def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_PERIOD) -> Told:
+def told_by(events: ContextEvents, pause: int = 2 * REBALANCE_PERIOD) -> Told:
     """The runs and steps of the events of a context, which are sorted by time.
 
     Args:
@@ -90,7 +91,7 @@ def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_P
     steps: list[Step] = []
     # By process, then by what the run is about: a process's statements end with it.
     open_runs: dict[tuple[Any, Any, Any], dict[tuple[Any, Any, Any], Run]] = {}
-    for event in events:
+    for event in events.of_kinds(*REPEATED, *ENDS):
         get = event.get
         kind = event["kind"]
         client = get("client")
@@ -107,7 +108,7 @@ def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_P
                 continue
             of_actor[about] = run = _new(event)
             runs.append(run)
-        elif kind in ENDS:
+        else:
             open_runs.pop(who, None)
             steps.append(Step(Kind(kind), actor_of(event), get("group") or "", int(event["time"])))
     by_group: dict[str, list[Run]] = {}
