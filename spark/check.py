@@ -117,6 +117,7 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
     seen = Scanning()
     for split, one in zip(splits, looked, strict=True):
         seen.join(one.seen)
+        one.seen = Scanning()  # it is held once
         trace.problems.join(one.problems)
         split.note_skipped(one.skipped)
     return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)

@@ -8,6 +8,7 @@ acted: anything within :data:`APART` was in time. Statements of other processes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, version_of
+from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
 from .notebook import Notebook
 from .shares import Shares
 from .steps.state import APART
@@ -210,7 +211,7 @@ class _Steps:
         """A process learns the queues of a topic."""
         if event.get("queues") is None or not event.get("topic"):
             return
-        queues = frozenset(event["queues"])
+        queues = set_of(event["queues"])
         if not event.get("client"):
             self._routes.setdefault(event["topic"], set()).add(queues)
             return
@@ -226,14 +227,15 @@ class _Steps:
         self._act(member, event, within=WITHIN)
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
         # A log records a pass when it is over, and only its outcome.
-        assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])
+        assigned = None if queues is None or event.get("assigned") is None else set_of(event["assigned"])
         if queues is not None:
-            if assigned is not None and (not assigned <= set(queues) or len(assigned) < len(event["assigned"])):
+            divided = set_of(queues)
+            if assigned is not None and (not assigned <= divided or len(assigned) < len(event["assigned"])):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
-            is_other = known is not None and not known.may_be_divided(frozenset(queues), time)
+            is_other = known is not None and not known.may_be_divided(divided, time)
             unknown = known is None and self._context.complete and topic not in self._routes and member.routes
-            if (is_other or unknown) and frozenset(queues) not in self._routes.get(topic, ()):
+            if (is_other or unknown) and divided not in self._routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
@@ -336,10 +338,23 @@ class _Steps:
                 self._without_heartbeat(member, end)
             if not member.known and member.first is not None and self._is_recorded(member):
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
-        for event in self._context.events.of_kinds(Kind.REBALANCE):
-            if event["members"] is not None and self._is_of_a_group(event):
-                self._brokers.judge_answer(self._member(event), event)
+        self._judge_answers()
         self._missteps.judge(len(self._members))
+
+    def _judge_answers(self) -> None:
+        """Check that brokers had the members that passes saw; of each process, the first that they had not counts."""
+        events, wrong = self._context.events, []
+        asked = ("client", "incarnation", "broker", "group", "topic", "queues", "members")
+        for values, places in events.places(*asked, kinds=(Kind.REBALANCE,)).items():
+            event = dict(zip(asked, values, strict=True))
+            if event["members"] is not None and self._is_of_a_group(event):
+                member, members = self._member(event), tuple(sorted(event["members"]))
+                at = self._brokers.wrong_answer(member, event["queues"] or (), members, events.times[places])
+                if at is not None:
+                    wrong.append((int(places[at]), member, event["topic"] or ""))
+        for place, member, topic in sorted(wrong, key=itemgetter(0)):
+            time = int(events.times[place])
+            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
 
     def _kept_at_stop(self, member: Member) -> None:
         """Queues that a process has not given up when it stopped, in none of its threads."""

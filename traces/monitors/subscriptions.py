@@ -70,6 +70,7 @@ def parse_subscription(text: str) -> tuple[str, str, int | None]:
     return topic.strip(), rest.strip(), None
 
 
+@lru_cache(maxsize=1 << 12)
 def asked_for(expression: str) -> str:
     """An expression in a form that is equal for equal filters (EN-9: ``FilterAPI#buildSubscriptionData``).
 
