@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..traces.claims.settings import Settings
+from ..traces.clocks.observed import Observed
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
@@ -44,11 +45,11 @@ def check_with_spark(
     spark = session or open_session(master)
     with failures():
         splits = trace.splits()
-        looked = look_at(spark, splits)
+        looked = look_at(spark, splits, rows=trace.rows or 0)
         scanned = scan_of(looked, splits, trace)
         if scanned.is_to_correct(trace):
             splits = trace.splits()
-            looked = look_at(spark, splits, told=[one.told for one in looked])
+            looked = look_at(spark, splits, rows=trace.rows or 0, told=[one.told for one in looked])
             scanned = scan_of(looked, splits, trace)
         result, trace.repeated[REPEATED] = judged(
             spark, trace, scanned, settings, lambda task: pack_splits(spark, splits, looked, task), started=started
@@ -77,17 +78,25 @@ class Looked:
     counted: bool = True
 
 
-def look_at(spark: SparkSession, splits: Sequence[Split], told: Sequence[Told] = ()) -> list[Looked]:
-    """The first look, at each split by a task; ``told``: the problems of each that were reported already."""
+def look_at(spark: SparkSession, splits: Sequence[Split], *, rows: int, told: Sequence[Told] = ()) -> list[Looked]:
+    """The first look, at each split by a task.
+
+    Args:
+        spark: the session.
+        splits: what to look at.
+        rows: number of rows of all splits together; 0 if it is not known.
+        told: for each split, the problems that were reported already.
+    """
     if not splits:
         return []
-    work = list(zip_longest(splits, told))
+    work = [(*each, rows) for each in zip_longest(splits, told)]
     return list(spark.sparkContext.parallelize(work, len(work)).map(_look).collect())
 
 
-def _look(work: tuple[Split, Told | None]) -> Looked:
-    split, told = work
-    looked, reader = Looked(), read_split(split, told=told)
+def _look(work: tuple[Split, Told | None, int]) -> Looked:
+    split, told, rows = work
+    # Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
+    looked, reader = Looked(seen=Scanning(sides=Observed(rows))), read_split(split, told=told)
     looked.seen.keeps_seq = True
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
         looked.seen.see(batch, split.file)
@@ -108,6 +117,7 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
     seen = Scanning()
     for split, one in zip(splits, looked, strict=True):
         seen.join(one.seen)
+        one.seen = Scanning()  # it is held once
         trace.problems.join(one.problems)
         split.note_skipped(one.skipped)
     return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)

@@ -13,6 +13,7 @@ import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import check_with_spark
+from rocketproof.spark.check import _look
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
@@ -169,3 +170,14 @@ def test_kinds_of_groups(spark: Any, tmp_path: Path, kind: str, seed: int) -> No
 def test_every_known_bug(spark: Any, tmp_path: Path, mutant: str) -> None:
     kind = MUTANTS[mutant].kinds[0]
     both([simulated(tmp_path, mutant=mutant, group_kind=kind, topics=2)], spark)
+
+
+def test_the_first_look_at_a_part_of_a_long_trace_sends_a_sample_of_its_clocks(tmp_path: Path) -> None:
+    """What the driver holds of them does not grow with the number of parts."""
+    (split,) = open_trace([simulated(tmp_path, seed=1)]).splits()
+    masks, sizes = [], []
+    for rows in (0, 100_000_000):
+        said, sides = _look((split, None, rows)).seen.sides.carried()
+        masks.append(said["mask"])
+        sizes.append(len(sides))
+    assert (masks, sizes[0] > 8 * sizes[1]) == ([0, 255], True)

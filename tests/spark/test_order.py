@@ -16,6 +16,7 @@ from rocketproof.spark.blocks import CHUNK_ROWS, EARLIEST, Chunk, Packer, unpack
 from rocketproof.spark.order import ENOUGH, InOrder
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.coding import TYPES, Coder
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
@@ -162,7 +163,7 @@ def test_messages_that_are_stored_are_counted_and_go_to_the_partitions_of_their_
 def test_columns_that_are_not_sent_are_not_read(fold: Any, read: tuple[str, ...]) -> None:
     names = Names()
     coded = Coder(names).code(batch([1, 2, 3]))
-    context = Context.of((), begin=1, end=3, evidence=0)
+    context = Context.of(ContextEvents.of(()), begin=1, end=3, evidence=0)
     monitor = fold(names=names, settings=Settings(), context=context)
     sent = copy(coded)
     for name in set(TYPES) - set(read):

@@ -20,7 +20,7 @@ from ..encoding.names import Actor, Slot
 from ..encoding.store_counts import StoreCounts, Stored
 from .carrying import Carried, StartOverError
 
-VERSION = 3
+VERSION = 4
 """Version of the stored state."""
 
 PIECE = 1 << 20

@@ -195,10 +195,10 @@ def gone_by(context: Context, names: Names, *, settings: Settings, header: Heade
     """
     said, starts = header_json(header), dict[Actor, int]()
     ends, actors = [], names.actors
-    for event in context.events:
+    for event in context.events.of_kinds(Kind.CLIENT_START, *_PROCESSES):
         if event["kind"] == Kind.CLIENT_START:
             starts.setdefault(actor_of(event), int(event["time"]))
-        elif event["kind"] in _PROCESSES and event["time"] < cut:
+        elif event["time"] < cut:
             actor = actor_of(event)
             ends.append((int(event["time"]), str(event["kind"]), actor.name, actor.incarnation))
     parts = {

@@ -101,11 +101,10 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
 def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor]:
     """Processes whose offsets brokers stored before they began or after they stopped, by clocks that nothing bounds."""
     lives: dict[Actor, tuple[int, int]] = {}
-    for event in context.events:
-        if event["kind"] in (Kind.CLIENT_START, Kind.CLIENT_STOP):
-            actor, time = actor_of(event), int(event["time"])
-            begin, end = lives.get(actor, (NEVER, NEVER))
-            lives[actor] = (min(begin, time), end) if event["kind"] == Kind.CLIENT_START else (begin, time)
+    for event in context.events.of_kinds(Kind.CLIENT_START, Kind.CLIENT_STOP):
+        actor, time = actor_of(event), int(event["time"])
+        begin, end = lives.get(actor, (NEVER, NEVER))
+        lives[actor] = (min(begin, time), end) if event["kind"] == Kind.CLIENT_START else (begin, time)
     found = set()
     at = (rows["claim"] == _ONLY_OWNERS) & (rows["note"] == Note.NONE) & (rows["actor"] >= 0)
     for row in rows[at]:

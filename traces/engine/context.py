@@ -6,16 +6,15 @@ therefore read first, and monitors look them up by time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ..clocks.clocks import Clocks
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor, Names
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import master_of
@@ -41,8 +40,7 @@ class Context:
     Attributes:
         begin: time of the first event of the trace, ms; ``end``: of the last one.
         evidence: mask of the kinds whose absence means something, see ``coverage.evidence_mask``.
-        events: those of kinds.CONTEXT and kinds.OWNERSHIP, and refused locks, as dictionaries with the fields of the
-            schema, by time.
+        events: those of kinds.CONTEXT and kinds.OWNERSHIP, and refused locks, by time.
         complete: whether the trace begins with the first event of its groups.
         clocks: how far those of the recorders are apart.
     """
@@ -50,7 +48,7 @@ class Context:
     begin: int
     end: int
     evidence: int
-    events: tuple[Mapping[str, Any], ...]
+    events: ContextEvents
     complete: bool = False
     clocks: Clocks = field(default_factory=Clocks)
 
@@ -61,7 +59,7 @@ class Context:
         """
         rows = []
         stopped: set[str] = set()
-        for event in self.events:
+        for event in self.events.of_kinds(*_ENDS, *BROKER_RUNS):
             how, broker = _ENDS.get(event["kind"]), event.get("broker")
             if event["kind"] == Kind.BROKER_START and broker in stopped:
                 how = REOPENED
@@ -81,7 +79,7 @@ class Context:
     @classmethod
     def of(
         cls,
-        events: Iterable[Mapping[str, Any]],
+        events: ContextEvents,
         *,
         begin: int,
         end: int,
@@ -90,33 +88,24 @@ class Context:
         clocks: Clocks | None = None,
     ) -> Context:
         """The context made from events."""
-        by_time = sorted(events, key=lambda event: (event["time"], event.get("seq") or 0))
-        once = [event for _, of_a_time in groupby(by_time, itemgetter("time")) for event in _once(list(of_a_time))]
         return cls(
             begin=begin,
             end=end,
             evidence=evidence,
-            events=tuple(once),
+            events=events.by_time(),
             complete=complete,
             clocks=clocks or Clocks(),
         )
 
 
-def _about(event: Mapping[str, Any]) -> tuple[Any, ...]:
-    return event["kind"], *map(event.get, ("client", "broker", "group", "topic", "queue"))
-
-
-def _once(events: Sequence[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Repeated events are reported once: nothing happens to a process twice in one ms."""
-    if len(events) == 1 or len(set(map(_about, events))) == len(events):
-        return events
-    return {str(sorted(event.items())): event for event in events}.values()
-
-
 def actor_of(event: Mapping[str, Any]) -> Actor:
     """The process that acts in an event."""
-    client = event.get("client")
-    return _actor(client, event.get("incarnation") or 0) if client else _actor(event.get("broker") or "", -1)
+    return actor_named(event.get("client"), event.get("incarnation"), event.get("broker"))
+
+
+def actor_named(client: str | None, incarnation: int | None, broker: str | None) -> Actor:
+    """The process that acts in an event with these fields."""
+    return _actor(client, incarnation or 0) if client else _actor(broker or "", -1)
 
 
 @lru_cache(maxsize=1 << 12)

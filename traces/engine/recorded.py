@@ -8,7 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
-from ..format.coverage import ALL_KINDS, EVIDENCE_BIT, OF_CLIENTS, Coverage, Hole, evidence_mask, told_holes, unrecorded
+from ..format.coverage import (
+    ALL_KINDS,
+    EVIDENCE_BIT,
+    OF_CLIENTS,
+    TOLD,
+    Coverage,
+    Hole,
+    evidence_mask,
+    told_holes,
+    unrecorded,
+)
 from ..format.kinds import CLIENT_ENDS, OF_BROKERS, Kind
 from ..format.schema import STATIC, Header
 from .clock_doubts import steps_as_holes
@@ -91,7 +101,7 @@ def coverage_of(
         if not by_clients.get(group, 0) & _ANY_CLIENT and context.evidence & _CLIENTS
     }
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
-    taken = {(event.get("group"), event.get("topic")) for event in context.events if event["kind"] == Kind.ASSIGN}
+    taken = set(context.events.different("group", "topic", kinds=(Kind.ASSIGN,)))
     takers = {group for group, _ in taken}
     # A broker that stores a retry in the topic of another group does not make its group consume that topic.
     of_others = {
@@ -102,7 +112,7 @@ def coverage_of(
     not_judged |= dict.fromkeys(sorted(of_others & seen.keys()), OTHER_RETRIES)
     not_judged |= {name: group.differs for name, group in header.groups.items() if group.differs and name in seen}
     not_judged = _not_stated(scanned, header) | not_judged
-    told_of = told_holes(header, context.events, begin=context.begin, end=context.end)
+    told_of = told_holes(header, context.events.of_kinds(*TOLD), begin=context.begin, end=context.end)
     less = {group: mask | shared for group, mask in of_groups.items() if (mask | shared) != context.evidence}
     return Coverage(
         recorded=context.evidence,
@@ -160,24 +170,24 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
     recorded = _recorded_in(scanned, _CLIENTS)
     since: dict[str, int] = {}
     until: dict[str, int] = {}
-    for event in scanned.context.events:
+    for event in scanned.context.events.of_kinds(Kind.CLIENT_START, *CLIENT_ENDS):
         client = event.get("client") or ""
         if event["kind"] == Kind.CLIENT_START:
             since.setdefault(client, event["time"] - _CLOCKS)
             until.pop(client, None)
-        elif event["kind"] in CLIENT_ENDS:
+        else:
             stopped = event["kind"] == Kind.CLIENT_STOP  # ST-6: brokers may still list one that died for a while
             until[client] = event["time"] + (_CLOCKS if stopped else CHANNEL_EXPIRY + CHANNEL_SCAN)
     found: dict[str, Hole] = {}
-    for event in scanned.context.events:
-        group, members = event.get("group") or "", event.get("count")
-        if event["kind"] != Kind.REBALANCE or members is None or group in found:
+    passes = scanned.context.events.rows("time", "group", "count", "client", kinds=(Kind.REBALANCE,))
+    for time, of, members, client in passes:
+        group = of or ""
+        if members is None or group in found:
             continue
-        time = event["time"]
         alive = sum(since.get(who, time) <= time <= until.get(who, time) for who in recorded.get(group, ()) if group)
         if members > alive:
             few = f"{alive} of them {'was' if alive == 1 else 'were'} recorded"
-            why = f"{group} had {members} members as {event['client']} divided queues, and {few}"
+            why = f"{group} had {members} members as {client} divided queues, and {few}"
             found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
     return list(found.values())
 
@@ -189,9 +199,9 @@ def _silent_members(scanned: Scan) -> list[Hole]:
     """
     acted = _recorded_in(scanned, _OF_PROCESSES)
     members: dict[Kind, dict[str, set[str]]] = {Kind.MEMBERS: {}, Kind.REBALANCE: {}}
-    for event in scanned.context.events:
-        if event["kind"] in members and event.get("members"):
-            members[Kind(event["kind"])].setdefault(event.get("group") or "", set()).update(event["members"])
+    for kind, group, told in scanned.context.events.different("kind", "group", "members", kinds=members):
+        if told:
+            members[Kind(kind)].setdefault(group or "", set()).update(told)
     listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
     kinds, why = ALL_KINDS & ~evidence_mask(OF_BROKERS), "it is a member, and nothing of it was recorded"
     return [
@@ -214,7 +224,7 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
             groups.setdefault(who, set()).add(group)
     alive: dict[Actor, set[str]] = {}
     since: dict[Actor, int] = {}
-    for event in scanned.context.events:
+    for event in scanned.context.events.of_kinds(Kind.CLIENT_START, *CLIENT_ENDS):
         who = Actor(event.get("client") or "", event.get("incarnation") or 0)
         group = event.get("group") or ""
         if event["kind"] in CLIENT_ENDS:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..clocks.clocks import Clocks, clocks_of
 from ..clocks.zones import Span, in_other_zones
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
 from ..errors import TraceError
 from ..format.coverage import Hole, evidence_mask
@@ -59,31 +60,34 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
     if not seen.events:
         raise TraceError(f"{', '.join(files)}: there are no events to check.")
     recorded = header.evidence or frozenset(kind for kind in Kind if kind in seen.kinds)
+    events = ContextEvents.joined(seen.context)
     context = Context.of(
-        seen.context,
+        events,
         begin=seen.begin,
         end=seen.end,
         evidence=evidence_mask(recorded),
         complete=header.complete,
-        clocks=_clocks(seen, header) if clocks is None else clocks,
+        clocks=_clocks(seen, events, header) if clocks is None else clocks,
     )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of, holes=seen.placeless_events())
 
 
-def _clocks(seen: Scanning, header: Header) -> Clocks:
+def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
     clocks = clocks_of(seen.sides, header.broadcasting)
-    steps = (*clocks.steps, *seen.steps, *in_other_zones(clocks.clocks, _spans(seen)))
+    steps = (*clocks.steps, *seen.steps, *in_other_zones(clocks.clocks, _spans(events)))
     return replace(clocks, steps=tuple(sorted(steps, key=lambda step: step.since)))
 
 
-def _spans(seen: Scanning) -> Mapping[Actor, Span]:
-    """When processes acted, by the events of the context."""
+def _spans(events: ContextEvents) -> Mapping[Actor, Span]:
+    """When processes acted."""
     spans: dict[Actor, Span] = {}
-    for event in seen.context:
-        actor, time = actor_of(event), int(event["time"])
+    for (client, run, broker), (begin, end) in events.spans(
+        "client", "incarnation", "broker", kinds=events.kinds()
+    ).items():
+        actor = Actor(client, run or 0) if client else Actor(broker or "", -1)
         if actor.name:
-            first, last = spans.get(actor, (time, time))
-            spans[actor] = min(first, time), max(last, time)
+            first, last = spans.get(actor, (begin, end))
+            spans[actor] = min(first, begin), max(last, end)
     return spans
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..clocks.clocks import Step
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_positions, read_only
+from ..encoding.context_events import CONTEXT_COLUMNS, FIELDS, ContextEvents
 from ..encoding.names import Actor
 from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
 from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind, Result
@@ -25,28 +26,6 @@ from ..io.source import Source
 from ..recorders.set_back import COLUMNS as OF_SET_BACK
 from ..recorders.set_back import SET_BACK, steps_back
 
-CONTEXT_COLUMNS = (
-    "time",
-    "kind",
-    "result",
-    "path",
-    "client",
-    "incarnation",
-    "group",
-    "topic",
-    "broker",
-    "queue",
-    "count",
-    "due",
-    "members",
-    "queues",
-    "assigned",
-    "subscriptions",
-    "detail",
-)
-"""Columns that events of the context use."""
-
-_LISTS = ("members", "queues", "assigned", "subscriptions")
 _FEW = CONTEXT | OWNERSHIP | {Kind.LOCK}
 
 SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
@@ -88,11 +67,10 @@ class Scanning:
         kinds: words of the kinds that occur.
         kinds_of: mask of the kinds that occur, by file, group and acting process (a client, or else a broker);
             AT_BROKER marks what is stored there; the group is empty if an event names none.
-        context: events of the context, in the order of reading.
+        context: events of the context, in the order of reading, in parts.
         keeps_seq: whether they have ``seq`` until :meth:`put_in_order`; the batches then have it.
         placed: number of events with the field that gives them their place, by file, kind and field.
         placeless: time and group of those without it.
-        words: the words, and lists of words, of the context.
         sides: sides of causal pairs, by which clocks are compared.
         latest: for each file, the latest time so far, ms.
         unsteady: files whose times go back further than thread delays can explain.
@@ -104,8 +82,7 @@ class Scanning:
     end: int = -(2**63)
     kinds: set[str] = field(default_factory=set)
     kinds_of: dict[tuple[int, str, Actor], int] = field(default_factory=dict)
-    context: list[dict[str, Any]] = field(default_factory=list)
-    words: dict[Any, Any] = field(default_factory=dict, repr=False)
+    context: list[ContextEvents] = field(default_factory=list)
     keeps_seq: bool = False
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
     placeless: dict[tuple[int, str, str], list[tuple[int, str]]] = field(default_factory=dict)
@@ -149,26 +126,13 @@ class Scanning:
             # Successful locks are requested repeatedly; only the refused ones are compared with rebalance passes.
             got = pc.and_(pc.equal(few.column("kind"), str(Kind.LOCK)), pc.equal(few.column("result"), str(Result.OK)))
             few = few.filter(pc.invert(got.fill_null(False)))
-        self._keep(few.to_pylist())
-
-    def _keep(self, events: Iterable[dict[str, Any]]) -> None:
-        """Add events to the context. Equal words, and equal lists of words, are kept once: most passes of a client
-        repeat the one before.
-        """
-        known = self.words
-        for event in events:
-            for name, value in event.items():
-                if value.__class__ is str:
-                    event[name] = known.setdefault(value, value)
-                elif name in _LISTS and value is not None:
-                    words = tuple(value)
-                    event[name] = known.setdefault(words, words)
-            self.context.append(event)
+        if len(few):
+            self.context.append(ContextEvents.of_batch(few))
 
     def put_in_order(self, first: int) -> None:
-        """Put events of the context in order, from the ``first`` on, all of one file; there may be none."""
-        own = sorted(self.context[first:], key=lambda event: (event["time"], event["seq"]))
-        self.context[first:] = [{name: event[name] for name in CONTEXT_COLUMNS} for event in own]
+        """Put events of the context in order, from the part ``first`` on, all of one file; there may be none."""
+        own = self.context[first:]
+        self.context[first:] = [ContextEvents.joined(own).by_time()] if own else []
 
     def look_again(self, file: int, source: SplitReader | Source) -> None:
         """Read a file again whose times go back, to find out whose clock was set."""
@@ -267,7 +231,7 @@ class Scanning:
         self.events += later.events
         self.begin, self.end = min(self.begin, later.begin), max(self.end, later.end)
         self.kinds |= later.kinds
-        self._keep(later.context)
+        self.context += later.context
         for key, kinds in later.kinds_of.items():
             self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
         self.sides.join(later.sides)
@@ -275,28 +239,24 @@ class Scanning:
         self.steps += later.steps
 
     def carried(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What was seen, to be stored: a value that JSON can express, and arrays by name. Of the context, it has the
-        different values of each column, and for each event the numbers of its values.
+        """What was seen, to be stored: a value that JSON can express, and arrays by name. Of the context, the value has
+        what each column may have, and arrays have the numbers of these.
         """
         sides, array = self.sides.carried()
-        context, columns = list[list[Any]](), list[Any]()
-        for name in CONTEXT_COLUMNS:
-            values: dict[Any, int] = {}
-            columns.append([values.setdefault(event.get(name), len(values)) for event in self.context])
-            context.append(list(values))
+        context = ContextEvents.joined(self.context)
         said = {
             "events": self.events,
             "begin": self.begin,
             "end": self.end,
             "kinds": sorted(self.kinds),
             "kinds_of": [[*key[:2], key[2].name, key[2].incarnation, mask] for key, mask in self.kinds_of.items()],
-            "context": context,
+            "context": context.values,
             "placed": [[*key, count] for key, count in self.placed.items()],
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
             "steps": [step_as_json(step) for step in self.steps],
         }
-        return said, {"sides": array, "context": np.array(columns, np.int32)}
+        return said, {"sides": array, "time": context.times, **dict(zip(FIELDS, context.codes, strict=True))}
 
     @classmethod
     def carrying(cls, said: Mapping[str, Any], arrays: Mapping[str, Any], files: Sequence[int]) -> Scanning:
@@ -312,12 +272,8 @@ class Scanning:
             sides=Observed.carrying(said["sides"], arrays["sides"]),
             steps=[step_of_json(step) for step in said["steps"]],
         )
-        columns = []
-        for values, numbers in zip(said["context"], arrays["context"].tolist(), strict=True):
-            known = [tuple(value) if value.__class__ is list else value for value in values]
-            made.words |= {value: value for value in known if value.__class__ in (str, tuple)}
-            columns.append([known[number] for number in numbers])
-        made.context = [dict(zip(CONTEXT_COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
+        values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]
+        made.context = [ContextEvents(arrays["time"], [arrays[name] for name in FIELDS], values)]
         return made
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..encoding.coding import Coded, Coder
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor, Names, Slot
 from ..engine.recorded import coverage_in
 from ..engine.scan import conclude
@@ -58,7 +59,7 @@ def look_up(trace: Trace, asked: str) -> Located:
         # The id of a copy was given: its other copies have other ids, but the same origin.
         heard = _scan(trace, heard.origins, asked, names)
     actors = [actor for actor in names.actors if actor.incarnation >= 0]
-    names, slots = Names(trace.header.groups, members_of(heard.seen.context)), names.slots
+    names, slots = Names(trace.header.groups, members_of(ContextEvents.joined(heard.seen.context))), names.slots
     members = {names.member(actor) for actor in actors}
     spots = set()
     for (slot, offset), span in heard.spans.items():
@@ -70,7 +71,7 @@ def look_up(trace: Trace, asked: str) -> Located:
                 place = (group, at.topic, at.broker, at.queue, member.name, member.incarnation)
                 spots.add((names.slots[names.slot_at(*place)], offset, *span))
     scanned = conclude(heard.seen, trace.header, files=trace.files, clocks=trace.clocks)
-    ends = [one for one in scanned.context.events if one["kind"] in CLIENT_ENDS]
+    ends = list(scanned.context.events.of_kinds(*CLIENT_ENDS))
     return Located(heard.origins, sorted(spots), names, coverage_in(trace, scanned, slots), ends)
 
 

@@ -300,7 +300,7 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
 
     Args:
         header: header of the trace.
-        events: the context events, see ``kinds.CONTEXT``.
+        events: those of the kinds TOLD.
         begin: time of the first event, ms.
         end: time of the last one.
     """
@@ -333,6 +333,8 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
 
 
 _DEATHS = (Kind.CLIENT_CRASH, Kind.BROKER_CRASH)
+TOLD = (Kind.GAP, *_DEATHS)
+"""Kinds with which a recording reports its holes."""
 
 
 def _who(event: Mapping[str, Any]) -> tuple[Any, ...]:

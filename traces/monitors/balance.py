@@ -8,7 +8,7 @@ from typing import Any
 
 from ..claims.settings import Settings
 from ..encoding.names import Actor, Names
-from ..engine.context import Context, actor_of, brokers_of
+from ..engine.context import Context, actor_named, brokers_of
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .allocations import answers_otherwise
@@ -165,43 +165,41 @@ class Balance:
                 self._known.setdefault(run.group, {}).setdefault(run.topic, run.first)
             elif run.kind == Kind.ROUTE and run.queues is not None:
                 self._without.setdefault(run.group, set()).add(run.topic)
-        for event in context.events:
-            kind = event["kind"]
+        columns = ("kind", "time", "group", "client", "incarnation", "broker", "topic", "subscriptions", "queues")
+        kinds = (Kind.REBALANCE, Kind.HEARTBEAT, Kind.ROUTE, *ENDS)
+        for kind, time, *who, topic, subscriptions, queues in context.events.rows(*columns, kinds=kinds):
             if kind == Kind.REBALANCE:
-                self._client(event).balances(event["time"], event.get("topic") or "", settings.new_topic)
+                self._client(*who).balances(time, topic or "", settings.new_topic)
             elif kind == Kind.HEARTBEAT:
-                client = self._client(event)
-                client.keeps_running(event["time"], event.get("broker") or "", settings.new_topic)
-                given = event.get("subscriptions")
-                if given is not None and given != client.said:
-                    client.heartbeat(event["time"], given)
-            elif kind == Kind.ROUTE and event.get("client") and event.get("queues") is not None:
-                self._client(event).learns(event["time"], event.get("topic") or "", event["queues"])
+                client = self._client(*who)
+                client.keeps_running(time, who[-1] or "", settings.new_topic)
+                if subscriptions is not None and subscriptions != client.said:
+                    client.heartbeat(time, subscriptions)
             elif kind in ENDS:
-                self._end(event)
+                self._end(*who[:3])
+            elif who[1] and queues is not None:
+                self._client(*who).learns(time, topic or "", queues)
         for group, name, incarnation in list(self._clients):
             self._close(group, name, incarnation)
 
-    def _client(self, event: Mapping[str, Any]) -> _Client:
-        key = event.get("group"), event.get("client"), event.get("incarnation")
-        found = self._clients.get(key)
+    def _client(self, group: str | None, client: str | None, incarnation: int | None, broker: str | None) -> _Client:
+        found = self._clients.get((group, client, incarnation))
         if found is None:
-            group = event.get("group") or ""
+            actor = actor_named(client, incarnation, broker)
             # Nobody knows yet what the name server has.
-            found = self._clients[key] = _Client(
-                actor_of(event),
+            found = self._clients[group, client, incarnation] = _Client(
+                actor,
                 self._outages,
-                self._still.of_client(actor_of(event)),
-                self._known.get(group, {}),
-                self._without.get(group, set()),
+                self._still.of_client(actor),
+                self._known.get(group or "", {}),
+                self._without.get(group or "", set()),
             )
         return found
 
-    def _end(self, event: Mapping[str, Any]) -> None:
-        who = event.get("client"), event.get("incarnation")
-        for group, name, incarnation in list(self._clients):
-            if (name, incarnation) == who and event.get("group") in (None, "", group):
-                self._close(group, name, incarnation)
+    def _end(self, ends_in: str | None, client: str | None, incarnation: int | None) -> None:
+        for group, name, run in list(self._clients):
+            if (name, run) == (client, incarnation) and ends_in in (None, "", group):
+                self._close(group, name, run)
 
     def _close(self, group: str | None, name: Any, incarnation: Any) -> None:
         client = self._clients.pop((group, name, incarnation))

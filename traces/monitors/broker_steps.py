@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
 
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..clocks.order import Order
 from ..encoding.names import Actor
-from ..engine.context import Context
+from ..engine.context import Context, brokers_of
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
 from ..format.schema import is_of_slave, master_of, may_change_master, slave_of
@@ -25,7 +27,7 @@ long; ms.
 """
 
 
-_Answers = tuple[list[int], list[tuple[str, ...]], int]
+_Answers = tuple[Any, list[tuple[str, ...]], int]
 """Of a broker: the times of its lists of members, ms, the lists, and how far its clock may be from that of who asks."""
 
 
@@ -39,12 +41,13 @@ class BrokerSteps:
         self._brokers: dict[str, Broker] = {}
         self._asked: dict[tuple[Actor, str, frozenset[str]], list[_Answers]] = {}
         self._loads = False
-        files = [one for one in context.events if one["kind"] in _FILES and one.get("detail") and not one.get("client")]
-        reading = {one.get("broker") for one in files if one["kind"] == Kind.FILE_LOAD}
+        files = context.events.different("client", "kind", "broker", "detail", kinds=_FILES)
+        files = [file for file in files if not file[0] and file[3]]
+        reading = {broker for _, kind, broker, _ in files if kind == Kind.FILE_LOAD}
         self._tables: dict[str, set[str]] = {}
-        for event in files:
-            if event.get("broker") in reading:
-                self._tables.setdefault(event.get("broker") or "", set()).add(event["detail"])
+        for _, _, broker, table in files:
+            if broker in reading:
+                self._tables.setdefault(broker or "", set()).add(table)
 
     def take(self, event: Event) -> None:
         """Process an event, if it is one of a broker.
@@ -158,26 +161,32 @@ class BrokerSteps:
         learnt = self._settings.route_poll + self._settings.rebalance
         return name in self._brokers and self._brokers[name].is_away(time, learnt)
 
-    def judge_answer(
-        self, member: Member, topic: str, members: tuple[str, ...], time: int, brokers: frozenset[str]
-    ) -> None:
-        """Check that some broker had that list of members when a process asked for it; called when all events were
-        processed.
+    def wrong_answer(self, member: Member, queues: Sequence[str], members: tuple[str, ...], times: Any) -> int | None:
+        """Which of a process's passes over these queues is the first for which no broker had that list of members when
+        it was asked; None if there is none. To be called when all events were processed.
+
+        Args:
+            member: the process.
+            queues: what was divided.
+            members: the list, sorted.
+            times: times of the passes, ms, an array.
         """
+        brokers = brokers_of(queues)
         asked = member.actor, member.group, brokers
         if asked not in self._asked:
             self._asked[asked] = self._may_answer(member, brokers)
-        may_answer = self._asked[asked]
-        if not may_answer or any(self.is_away(name, time) for name in brokers):
-            return
-        had: set[tuple[str, ...]] = set()
-        for times, lists, slack in may_answer:
-            if not self._context.complete and time < times[1] + slack:
-                return
-            begun = max(bisect_right(times, time - slack) - 1, 0)
-            had.update(lists[begun : bisect_right(times, time + slack)])
-        if members not in had:
-            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
+        answers = self._asked[asked]
+        is_right = np.full(len(times), not answers)
+        for at, lists, slack in answers:
+            if not self._context.complete:
+                is_right |= times < at[1] + slack  # nobody knows what it had before its first list
+            same = np.cumsum([0, *(told == members for told in lists)])
+            begun = np.maximum(np.searchsorted(at, times - slack, "right") - 1, 0)
+            is_right |= same[np.searchsorted(at, times + slack, "right")] > same[begun]
+        for number in np.flatnonzero(~is_right).tolist():
+            if not any(self.is_away(name, int(times[number])) for name in brokers):
+                return int(number)
+        return None
 
     def _may_answer(self, member: Member, brokers: Set[str]) -> list[_Answers]:
         """What the brokers that a process may ask had as members of its group; empty if this is not known."""
@@ -189,7 +198,11 @@ class BrokerSteps:
         if not all(lists) or not all(map(self._is_bounded, (member.actor, *(broker.actor for broker in known)))):
             return []
         return [
-            ([at for at, _ in one], [told for _, told in one], WITHIN + self._apart(member.actor, broker.actor))
+            (
+                np.array([at for at, _ in one]),
+                [told for _, told in one],
+                WITHIN + self._apart(member.actor, broker.actor),
+            )
             for broker, one in zip(known, lists, strict=True)
             if one
         ]

@@ -79,9 +79,8 @@ class CauseFold:
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._complete, self._begin = names, context.complete, context.begin
         self._starts: dict[Actor, int] = {}
-        for event in context.events:
-            if event["kind"] == Kind.CLIENT_START:
-                self._starts.setdefault(actor_of(event), int(event["time"]))
+        for event in context.events.of_kinds(Kind.CLIENT_START):
+            self._starts.setdefault(actor_of(event), int(event["time"]))
         judged = np.zeros(256, _WHOLE)
         for one in Missing:
             needs = evidence_mask(one.step.needs)

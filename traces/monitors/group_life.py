@@ -14,7 +14,7 @@ import numpy as np
 
 from ..claims.claims import CODE
 from ..claims.obligations import Reason
-from ..claims.settings import Settings
+from ..claims.settings import REBALANCE_PERIOD, Settings
 from ..encoding.names import RETRY_PREFIX, Actor, Names, Slot
 from ..engine.context import Context
 from ..engine.findings import Doubt
@@ -107,10 +107,10 @@ class _Groups:
         self._settings = settings
         self._names = names
         self._recorded = bool(context.evidence & _SIGNS)
-        self._told: Told = told_by(context.events)
+        self._told: Told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
         self._memberships = Memberships(self._told, context=context, settings=settings)
-        self._still = Standstills(context.events, pause=settings.rounds)
-        self._broker_starts = [event["time"] for event in context.events if event["kind"] == Kind.BROKER_START]
+        self._still = context.events.once(Standstills, settings.rounds)
+        self._broker_starts = [event["time"] for event in context.events.of_kinds(Kind.BROKER_START)]
         self._broker_starts += [until for _, _, until in self._still.of_brokers]
 
     def had_time(self, slot: Slot, since: int, until: int) -> int:

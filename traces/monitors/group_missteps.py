@@ -16,7 +16,7 @@ class GroupMissteps:
 
     def __init__(self, context: Context, notebook: Notebook) -> None:
         self._notebook = notebook
-        occurring = {event["kind"] for event in context.events}
+        occurring = context.events.kinds()
         self._judged = {
             one
             for one in GroupMisstep

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..encoding.names import Actor
@@ -124,11 +125,18 @@ def queue_of(event: Event) -> str:
     return f"{event.get('broker') or ''}:{-1 if event.get('queue') is None else event['queue']}"
 
 
+@lru_cache(maxsize=1 << 12)
+def set_of(queues: tuple[str, ...]) -> frozenset[str]:
+    """The queues of a list; most passes have the same ones as the pass before."""
+    return frozenset(queues)
+
+
 def broker_of(queue: str) -> str:
     """The broker of a queue in this notation."""
     return queue.rpartition(":")[0]
 
 
+@lru_cache(maxsize=1 << 12)
 def version_of(text: str) -> tuple[str, int]:
     """The topic and version of ``topic=expression@version``; EVER without a version."""
     topic, _, rest = text.partition("=")

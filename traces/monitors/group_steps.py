@@ -8,6 +8,7 @@ acted: anything within :data:`APART` was in time. Statements of other processes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,13 @@ from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..encoding.names import Names
-from ..engine.context import Context, actor_of, brokers_of
+from ..engine.context import Context, actor_named, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, version_of
+from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
 from .notebook import Notebook
 from .shares import Shares
 from .steps.state import APART
@@ -45,7 +46,7 @@ something.
 def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
     """Record every misstep."""
     steps = _Steps(context, names, settings, notebook)
-    for event in context.events:
+    for event in context.events.of_kinds(*_TAKEN, *BROKER_RUNS, Kind.MEMBERS):
         steps.take(event)
     steps.end()
 
@@ -61,26 +62,29 @@ class _Steps:
         self._members: dict[tuple[Any, Any, str], Member] = {}
         self._everywhere: dict[tuple[Any, Any], int | None] = {}
         self._routes: dict[str, set[frozenset[str]]] = {}
-        self._awaited: list[tuple[Member, str, tuple[str, ...], int, frozenset[str]]] = []
-        starts = [event for event in context.events if event["kind"] == Kind.CLIENT_START]
+        starts = list(context.events.of_kinds(Kind.CLIENT_START))
         self._starts = {event.get("group") or "" for event in starts}
         self._started = {actor_of(event) for event in starts}
-        self._grouped = {actor_of(event) for event in context.events if event.get("group")}
-        passes = [event for event in context.events if event["kind"] == Kind.REBALANCE]
-        self._logged = {actor_of(event) for event in passes if event.get("queues") is None}
+        grouped = context.events.different("client", "incarnation", "broker", "group")
+        self._grouped = {actor_named(*who) for *who, group in grouped if group}
+        passes = context.events.different("client", "incarnation", "broker", "queues", kinds=(Kind.REBALANCE,))
+        self._logged = {actor_named(*who) for *who, queues in passes if queues is None}
 
     def take(self, event: Event) -> None:
         """Process an event."""
         take = _TAKEN.get(event["kind"])
         if take is not None:
-            # If a process names its groups, an event without a group is a damaged line, not another group.
-            if event.get("group") or event["kind"] not in _IN_GROUPS or actor_of(event) not in self._grouped:
+            if event["kind"] not in _IN_GROUPS or self._is_of_a_group(event):
                 take(self, event)
         else:
             if event["kind"] in BROKER_RUNS:
                 for member in self._members.values():
                     member.unlisted.clear()  # RB-20: it has to hear of each one again
             self._brokers.take(event)
+
+    def _is_of_a_group(self, event: Event) -> bool:
+        """If a process names its groups, an event without a group is a damaged line, not another group."""
+        return bool(event.get("group")) or actor_of(event) not in self._grouped
 
     # Of processes.
 
@@ -207,7 +211,7 @@ class _Steps:
         """A process learns the queues of a topic."""
         if event.get("queues") is None or not event.get("topic"):
             return
-        queues = frozenset(event["queues"])
+        queues = set_of(event["queues"])
         if not event.get("client"):
             self._routes.setdefault(event["topic"], set()).add(queues)
             return
@@ -223,14 +227,15 @@ class _Steps:
         self._act(member, event, within=WITHIN)
         topic, queues, members = event.get("topic") or "", event.get("queues"), event.get("members")
         # A log records a pass when it is over, and only its outcome.
-        assigned = None if queues is None or event.get("assigned") is None else frozenset(event["assigned"])
+        assigned = None if queues is None or event.get("assigned") is None else set_of(event["assigned"])
         if queues is not None:
-            if assigned is not None and (not assigned <= set(queues) or len(assigned) < len(event["assigned"])):
+            divided = set_of(queues)
+            if assigned is not None and (not assigned <= divided or len(assigned) < len(event["assigned"])):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
-            is_other = known is not None and not known.may_be_divided(frozenset(queues), time)
+            is_other = known is not None and not known.may_be_divided(divided, time)
             unknown = known is None and self._context.complete and topic not in self._routes and member.routes
-            if (is_other or unknown) and frozenset(queues) not in self._routes.get(topic, ()):
+            if (is_other or unknown) and divided not in self._routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
@@ -245,8 +250,6 @@ class _Steps:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
         if member.started is not None and not member.read and self._is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)
-        if members is not None:
-            self._awaited.append((member, topic, tuple(sorted(members)), time, brokers_of(queues or ())))
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
@@ -335,9 +338,23 @@ class _Steps:
                 self._without_heartbeat(member, end)
             if not member.known and member.first is not None and self._is_recorded(member):
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
-        for awaited in self._awaited:
-            self._brokers.judge_answer(*awaited)
+        self._judge_answers()
         self._missteps.judge(len(self._members))
+
+    def _judge_answers(self) -> None:
+        """Check that brokers had the members that passes saw; of each process, the first that they had not counts."""
+        events, wrong = self._context.events, []
+        asked = ("client", "incarnation", "broker", "group", "topic", "queues", "members")
+        for values, places in events.places(*asked, kinds=(Kind.REBALANCE,)).items():
+            event = dict(zip(asked, values, strict=True))
+            if event["members"] is not None and self._is_of_a_group(event):
+                member, members = self._member(event), tuple(sorted(event["members"]))
+                at = self._brokers.wrong_answer(member, event["queues"] or (), members, events.times[places])
+                if at is not None:
+                    wrong.append((int(places[at]), member, event["topic"] or ""))
+        for place, member, topic in sorted(wrong, key=itemgetter(0)):
+            time = int(events.times[place])
+            self._missteps.note(GroupMisstep.OTHER_MEMBERS, member, {"time": time}, topic=topic)
 
     def _kept_at_stop(self, member: Member) -> None:
         """Queues that a process has not given up when it stopped, in none of its threads."""

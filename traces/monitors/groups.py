@@ -50,11 +50,11 @@ class GroupMonitor:
     def finish(self) -> Outcome:
         """Judge everything; called once."""
         notebook = Notebook(names=self._names)
-        told = told_by(self._context.events, pause=self._settings.rounds)
+        told = self._context.events.once(told_by, self._settings.rounds)
         memberships = Memberships(told, context=self._context, settings=self._settings)
         judge_processes(told, memberships, names=self._names, notebook=notebook)
         judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
-        still = Standstills(self._context.events, pause=self._settings.rounds)
+        still = self._context.events.once(Standstills, self._settings.rounds)
         judge_views(
             told,
             memberships,

@@ -14,7 +14,7 @@ import numpy as np
 from ..claims.obligations import Blocked, Obligation, Reason
 from ..claims.settings import Settings
 from ..encoding.names import Actor, Names
-from ..engine.context import Context, actor_of
+from ..engine.context import Context, actor_named
 from ..engine.findings import Doubt, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import CLIENT_ENDS, Kind
@@ -87,15 +87,13 @@ class _Around:
         self._ends = context.ends(names)
         self._missing = {kind for kind in _LEAVES if not context.evidence & EVIDENCE_BIT[kind]}
         self._signs: dict[int, int] = {}
-        self._passes: dict[int, list[int]] = {}
         self._idle = settings.stuck
-        for event in context.events:
-            kind, time = event["kind"], int(event["time"])
-            if kind in SIGNS:
-                self._signs[names.actor(actor_of(event))] = time
-                if kind == Kind.REBALANCE:
-                    self._passes.setdefault(names.actor(actor_of(event)), []).append(time)
-        self._still = Standstills(context.events, pause=settings.rounds)
+        self._names, self._events = names, context.events
+        signs = context.events.spans("client", "incarnation", "broker", kinds=SIGNS)
+        for (client, run, broker), (_, last) in signs.items():
+            actor = names.actor(actor_named(client, run, broker))
+            self._signs[actor] = max(self._signs.get(actor, last), last)
+        self._still = context.events.once(Standstills, settings.rounds)
 
     def reason(self, one: Obligation, row: Any, names: Names, settings: Settings) -> Reason:
         """Why it was late: what its owner had to do, or that it stood still."""
@@ -127,7 +125,8 @@ class _Around:
         (RB-3, PQ-11). With ``seen`` these must have been recorded; without it, a client for which none was ever
         recorded counts as not suspended.
         """
-        passes = self._passes.get(actor, ())
+        rows = self._events.rows("time", kinds=(Kind.REBALANCE,), of=self._names.actors[actor])
+        passes = [time for (time,) in rows]
         begun, later = any(time <= since for time in passes), any(since + self._idle < time <= until for time in passes)
         return (begun or seen) and not later
 

@@ -93,7 +93,7 @@ class QueueFold:
         self._slots = 0
         self._brokers: dict[str, int] = {}
         self._ends = context.ends(names)
-        gaps = [event for event in context.events if event["kind"] == Kind.GAP and event.get("client")]
+        gaps = [event for event in context.events.of_kinds(Kind.GAP) if event.get("client")]
         self._resumed = {actor_of(gap): int(gap["time"]) for gap in gaps}
         pages = 64 + 2 * messages // SIZE
         ends = np.zeros(len(self._ends.time), END)

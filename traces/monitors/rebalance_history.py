@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..claims.settings import REBALANCE_PERIOD
 from ..encoding.names import Actor
 from ..engine.context import Context
 from ..format.kinds import Kind
@@ -65,7 +66,7 @@ def rebalance_history(context: Context, group: str) -> tuple[Change, ...]:
     before: dict[tuple[Actor, str], Run] = {}
     latest: dict[str, dict[Actor, Run]] = {}
     found: list[Change] = []
-    told = told_by(context.events)
+    told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
     ends = [(step.time, step.actor) for step in told.steps if step.kind is not Kind.CLIENT_START]
     passes = [run for run in told.of(group, Kind.REBALANCE) if run.queues is not None or run.assigned is not None]
     gone = 0

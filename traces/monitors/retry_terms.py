@@ -215,10 +215,8 @@ def _down(context: Context, names: Names) -> Any:
     """When brokers were down, or stood still; a change of role, or a start without a stop, takes no time."""
     rows: list[tuple[int, int, int, bool]] = []
     since: dict[int, tuple[int, bool]] = {}
-    for event in context.events:
+    for event in context.events.of_kinds(*BROKER_RUNS):
         kind, time = event["kind"], int(event["time"])
-        if kind not in BROKER_RUNS:
-            continue
         broker = names.actor(actor_of(event))
         if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
             since.setdefault(broker, (time, kind == Kind.BROKER_STOP))
@@ -245,8 +243,9 @@ class Scopes:
         self._brokers: dict[str, int] = {"": -1}
         self._topics: dict[str, int] = {"": -1}
         is_told = context.complete and context.evidence & EVIDENCE_BIT[Kind.STORE] != 0
-        self._stores = {str(event.get("broker")) for event in context.events if is_told and not event.get("client")}
-        self._started = {names.actor(actor_of(event)) for event in context.events if event["kind"] == Kind.CLIENT_START}
+        of_brokers = context.events.different("client", "broker") if is_told else ()
+        self._stores = {str(broker) for client, broker in of_brokers if not client}
+        self._started = {names.actor(actor_of(event)) for event in context.events.of_kinds(Kind.CLIENT_START)}
 
     def with_names(self, terms: Terms) -> Terms:
         """The settings with all slots and actors that have names so far."""

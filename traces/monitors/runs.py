@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..claims.settings import REBALANCE_PERIOD
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
-from ..engine.context import actor_of
+from ..engine.context import actor_named
 from ..format.kinds import Kind
 
 REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
@@ -78,7 +79,7 @@ class Told:
         return [run for run in self.by_group.get(group, ()) if run.kind in kinds]
 
 
-def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_PERIOD) -> Told:
+def told_by(events: ContextEvents, pause: int = 2 * REBALANCE_PERIOD) -> Told:
     """The runs and steps of the events of a context, which are sorted by time.
 
     Args:
@@ -89,60 +90,28 @@ def told_by(events: Iterable[Mapping[str, Any]], *, pause: int = 2 * REBALANCE_P
     runs: list[Run] = []
     steps: list[Step] = []
     # By process, then by what the run is about: a process's statements end with it.
-    open_runs: dict[tuple[Any, Any, Any], dict[tuple[Any, Any, Any], Run]] = {}
-    for event in events:
-        get = event.get
-        kind = event["kind"]
-        client = get("client")
-        who = (client, get("incarnation") or 0, None if client else get("broker"))
+    open_runs: dict[Actor, dict[tuple[Any, ...], tuple[Run, tuple[Any, ...]]]] = {}
+    columns = ("kind", "time", "client", "incarnation", "broker", "group", "topic", "members", "queues", "assigned")
+    rows = events.rows(*columns, "subscriptions", "result", "detail", kinds=(*REPEATED, *ENDS))
+    for kind, time, client, incarnation, broker, group, topic, members, queues, assigned, texts, how, detail in rows:
+        actor, about = actor_named(client, incarnation, broker), (kind, group, topic)
         if kind in REPEATED:
-            of_actor = open_runs.get(who)
-            if of_actor is None:
-                of_actor = open_runs[who] = {}
-            about = (kind, get("group"), get("topic"))
-            run = of_actor.get(about)
-            if run is not None and _says(run, event) and (kind != _PASS or event["time"] - run.last <= pause):
-                run.last = event["time"]
+            of_actor = open_runs.setdefault(actor, {})
+            said = members, queues, assigned, texts, how or "", detail or ""
+            run, before = of_actor.get(about, (None, None))
+            if run is not None and said == before and (kind != _PASS or time - run.last <= pause):
+                run.last = time
                 run.count += 1
-                continue
-            of_actor[about] = run = _new(event)
-            runs.append(run)
-        elif kind in ENDS:
-            open_runs.pop(who, None)
-            steps.append(Step(Kind(kind), actor_of(event), get("group") or "", int(event["time"])))
+            else:
+                run = Run(Kind(kind), actor, group or "", topic or "", *said, time, time)
+                of_actor[about] = run, said
+                runs.append(run)
+        else:
+            open_runs.pop(actor, None)
+            steps.append(Step(Kind(kind), actor, group or "", time))
     by_group: dict[str, list[Run]] = {}
     for run in runs:
         by_group.setdefault(run.group, []).append(run)
     return Told(
         runs=tuple(runs), steps=tuple(steps), by_group={group: tuple(each) for group, each in sorted(by_group.items())}
-    )
-
-
-def _says(run: Run, event: Mapping[str, Any]) -> bool:
-    get = event.get
-    return (
-        run.members == get("members")
-        and run.queues == get("queues")
-        and run.assigned == get("assigned")
-        and run.subscriptions == get("subscriptions")
-        and run.result == (get("result") or "")
-        and run.detail == (get("detail") or "")
-    )
-
-
-def _new(event: Mapping[str, Any]) -> Run:
-    get = event.get
-    return Run(
-        kind=Kind(event["kind"]),
-        actor=actor_of(event),
-        group=get("group") or "",
-        topic=get("topic") or "",
-        members=get("members"),
-        queues=get("queues"),
-        assigned=get("assigned"),
-        subscriptions=get("subscriptions"),
-        result=get("result") or "",
-        detail=get("detail") or "",
-        first=int(event["time"]),
-        last=int(event["time"]),
     )

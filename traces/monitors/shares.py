@@ -51,11 +51,10 @@ class Shares:
             del member.awaited[at]
         earlier = None if before is None else before.assigned
         brokers = brokers_of(event["queues"])
-        for queue in sorted(assigned):
+        begins = assigned if member.started is not None else frozenset()
+        is_new = begins if earlier is None else assigned - earlier
+        for queue in sorted(queue for queue in assigned if self._lacks(member, (topic, queue), queue in is_new)):
             had = member.queues.get((topic, queue))
-            is_new = member.started is not None if earlier is None else queue not in earlier
-            if (had is not None and had.has) or not (is_new or had is not None or (topic, queue) in member.awaited):
-                continue
             if self._brokers.is_away(broker_of(queue), event["time"]):
                 member.awaited.pop((topic, queue), None)
                 continue
@@ -71,3 +70,9 @@ class Shares:
                 self._missteps.note(
                     GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
                 )
+
+    @staticmethod
+    def _lacks(member: Member, at: tuple[str, str], is_new: bool) -> bool:
+        """Whether a process does not have a queue, as far as is known: it gave it up, or was just given it."""
+        had = member.queues.get(at)
+        return is_new or at in member.awaited if had is None else not had.has

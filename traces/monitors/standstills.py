@@ -8,12 +8,12 @@ their next heartbeats, as after a restart (RB-20, ST-6).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
-from ..engine.context import actor_of
+from ..engine.context import actor_named
 from ..format.kinds import BROKER_RUNS, Kind
 
 SIGNS = (Kind.HEARTBEAT, Kind.REBALANCE)
@@ -54,30 +54,31 @@ class Standstills:
     Events are by time. A running client may give no sign for ``pause``, ms.
     """
 
-    def __init__(self, events: Iterable[Mapping[str, Any]], *, pause: int) -> None:
+    def __init__(self, events: ContextEvents, pause: int) -> None:
         self.of_brokers: list[tuple[str, int, int]] = []
         self._of_clients: dict[Actor, Spans] = {}
         seen: dict[Actor, _Signs] = {}
         down: list[tuple[str, int, int]] = []
         ended: dict[str, int] = {}
-        for event in events:
-            kind, time = event["kind"], int(event["time"])
+        rows = events.rows(
+            "kind", "time", "client", "incarnation", "broker", kinds=(*BROKER_RUNS, *SIGNS, Kind.FILE_PERSIST)
+        )
+        for kind, time, client, run, name in rows:
+            broker, actor = name or "", actor_named(client, run, name)
             if kind in BROKER_RUNS:
-                seen.pop(actor_of(event), None)
-                broker = event.get("broker") or ""
+                seen.pop(actor, None)
                 if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
                     ended.setdefault(broker, time)
                 elif kind == Kind.BROKER_START and broker in ended:
                     down.append((broker, ended.pop(broker), time))
-            elif kind in SIGNS and event.get("client"):
-                actor = actor_of(event)
+            elif kind in SIGNS and client:
                 since = _still_since(seen, actor, time, pause, beats=kind == Kind.HEARTBEAT)
                 if since is not None:
                     self._of_clients.setdefault(actor, []).append((since, time))
-            elif kind == Kind.FILE_PERSIST and event.get("broker") and not event.get("client"):
-                since = _still_since(seen, actor_of(event), time, _BROKER_PAUSE, beats=True)
+            elif kind == Kind.FILE_PERSIST and broker and not client:
+                since = _still_since(seen, actor, time, _BROKER_PAUSE, beats=True)
                 if since is not None:
-                    self.of_brokers.append((event["broker"], since, time))
+                    self.of_brokers.append((broker, since, time))
         down += [(broker, since, _FOR_EVER) for broker, since in ended.items()]
         self.away = [*self.of_brokers, *down]
 

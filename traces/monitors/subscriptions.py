@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
 
-from ..claims.settings import Settings
+from ..claims.settings import REBALANCE_PERIOD, Settings
 from ..encoding.names import RETRY_PREFIX, Actor
 from ..engine.context import Context
 from ..format.kinds import Kind
@@ -70,6 +70,7 @@ def parse_subscription(text: str) -> tuple[str, str, int | None]:
     return topic.strip(), rest.strip(), None
 
 
+@lru_cache(maxsize=1 << 12)
 def asked_for(expression: str) -> str:
     """An expression in a form that is equal for equal filters (EN-9: ``FilterAPI#buildSubscriptionData``).
 
@@ -112,7 +113,7 @@ def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Setti
 
 def subscription_table(context: Context, group: str, *, settings: Settings | None = None) -> tuple[Subscribed, ...]:
     """What each member of a group consumed and since when, sorted by topic, member and time."""
-    told = told_by(context.events)
+    told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
     beats = _beats(told, group, Memberships(told, context=context, settings=settings or Settings()))
     every = _Spells(beats)
     by_filter: dict[tuple[str, str], list[Statement]] = {}

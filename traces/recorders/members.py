@@ -9,10 +9,9 @@ whose offsets a new process finds there, so each is a member of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
 from ..format.kinds import CLIENT_ENDS, Kind
 
@@ -24,27 +23,22 @@ class _Life:
     ended: int | None = None
 
 
-def members_of(events: Iterable[Mapping[str, Any]]) -> dict[Actor, int]:
+def members_of(events: ContextEvents) -> dict[Actor, int]:
     """The member that each process is, named by the incarnation of its first process.
 
     Args:
-        events: events of processes, with the fields of the schema; missing events show no life.
+        events: events of processes; missing events show no life.
     """
     lives: dict[str, dict[int, _Life]] = {}
-    for event in events:
-        client, kind, time = event.get("client"), event["kind"], event["time"]
-        if not client or kind == Kind.GAP:
-            continue
-        of_client, number = lives.setdefault(client, {}), event.get("incarnation") or 0
-        life = of_client.get(number)
-        if life is None:
-            life = of_client[number] = _Life(time, 0)
-        elif time < life.first:
-            life.first = time
-        if kind in CLIENT_ENDS:
-            life.ended = time
-        elif time > life.last:
-            life.last = time
+    for kinds in (frozenset(Kind) - CLIENT_ENDS - {Kind.GAP}, CLIENT_ENDS):
+        for (client, run), (first, last) in events.spans("client", "incarnation", kinds=kinds).items():
+            if client:
+                life = lives.setdefault(client, {}).setdefault(run or 0, _Life(first, 0))
+                life.first = min(life.first, first)
+                if kinds is CLIENT_ENDS:
+                    life.ended = max(life.ended or last, last)
+                else:
+                    life.last = max(life.last, last)
     members: dict[Actor, int] = {}
     for client, of_client in lives.items():
         free, shared, member = -1, False, 0

@@ -10,6 +10,7 @@ from rocketproof.model.allocation import Averagely, MessageQueue, sorted_ids
 from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.clocks.clocks import Clocks
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.context import Context
@@ -94,7 +95,7 @@ def context_of(
     clocks: Clocks | None = None,
 ) -> Context:
     return Context.of(
-        events,
+        ContextEvents.of(events),
         begin=min(each["time"] for each in events),
         end=max(each["time"] for each in events) if end is None else end,
         evidence=evidence_mask(evidence),

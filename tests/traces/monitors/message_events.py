@@ -14,6 +14,7 @@ from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.engine.findings import Note
@@ -180,7 +181,7 @@ def check(
     events = sorted((event for script in scripts for event in script.events), key=lambda event: int(event["time"]))
     times = [int(event["time"]) for event in events]
     context = Context.of(
-        [event for event in events if event["kind"] in CONTEXT],
+        ContextEvents.of([event for event in events if event["kind"] in CONTEXT]),
         begin=min([START, *times]),
         end=max(times) if end is None else START + end,
         evidence=evidence_mask(frozenset(evidence)),

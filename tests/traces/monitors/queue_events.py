@@ -13,6 +13,7 @@ from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.encoding.coding import Coder
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.engine.findings import Doubt, Note
@@ -219,7 +220,7 @@ def check(
         (e for part in parts for e in ([part] if isinstance(part, dict) else part)), key=lambda e: e["time"]
     )
     context = Context.of(
-        [each for each in events if Kind(each["kind"]) in CONTEXT],
+        ContextEvents.of([each for each in events if Kind(each["kind"]) in CONTEXT]),
         begin=events[0]["time"],
         end=events[-1]["time"] if end is None else end,
         evidence=evidence_mask(evidence),

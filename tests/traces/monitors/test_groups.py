@@ -5,6 +5,7 @@ import random
 from rocketproof.traces.claims.claim import Monitor
 from rocketproof.traces.claims.claims import CLAIMS, CODE
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.coverage import evidence_mask
@@ -45,7 +46,7 @@ def test_a_calm_group_violates_nothing() -> None:
 
 
 def test_nothing_is_judged_without_events() -> None:
-    context = Context.of([], begin=0, end=0, evidence=evidence_mask(frozenset(Kind)))
+    context = Context.of(ContextEvents.of([]), begin=0, end=0, evidence=evidence_mask(frozenset(Kind)))
     outcome = GroupMonitor(names=Names(), settings=Settings(), context=context).finish()
     assert len(outcome.rows) == 0
     assert outcome.judged.sum() == 0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.runs import told_by
 
@@ -7,7 +8,7 @@ from .group_events import Event, event, heartbeat, rebalance, stop
 
 
 def spans(events: list[Event], *kinds: Kind) -> list[tuple[int, int, int]]:
-    return [(run.first, run.last, run.count) for run in told_by(events).of("G", *kinds)]
+    return [(run.first, run.last, run.count) for run in told_by(ContextEvents.of(events)).of("G", *kinds)]
 
 
 def test_equal_events_of_one_process_are_one_run() -> None:
@@ -30,6 +31,6 @@ def test_so_does_a_new_process_or_a_long_pause_between_passes() -> None:
 
 def test_what_is_not_known_differs_from_what_is_empty() -> None:
     events = [event(time, Kind.MEMBERS, None, broker="b", members=members) for time, members in [(0, None), (1, [])]]
-    (unknown, empty) = told_by(events).of("G", Kind.MEMBERS)
-    assert (unknown.members, empty.members) == (None, [])
+    (unknown, empty) = told_by(ContextEvents.of(events)).of("G", Kind.MEMBERS)
+    assert (unknown.members, empty.members) == (None, ())
     assert unknown.actor.incarnation == -1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.standstills import Standstills, within
@@ -27,7 +28,7 @@ def persists(*times: int) -> list[Event]:
 
 
 def standstills(events: list[Event]) -> Standstills:
-    return Standstills(sorted(events, key=lambda each: int(each["time"])), pause=PAUSE)
+    return Standstills(ContextEvents.of(events).by_time(), PAUSE)
 
 
 def test_a_client_that_gives_no_sign_for_long_stood_still() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from rocketproof.model.history import Cause
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.measured import measure
@@ -29,7 +30,7 @@ def life(number: int, first: int, last: int, *, ends: bool = True) -> list[dict[
 
 
 def members(*lives: list[dict[str, Any]]) -> list[int]:
-    found = members_of(event for one in lives for event in one)
+    found = members_of(ContextEvents.of(event for one in lives for event in one))
     return [found[Actor(TWIN, number)] for number in range(len(lives))]
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from ...claims.settings import Settings
 from ...claims.steps import Misstep
 from ...clocks.order import Order
+from ...encoding.context_events import ContextEvents
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of, brokers_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
@@ -36,6 +39,46 @@ STOPPING = 30_000
 """
 
 
+@dataclass
+class _Said:
+    """What a process has said in its passes and heartbeats.
+
+    Attributes:
+        passes: times of its passes; ``beats``: of its heartbeats, ms.
+        answered: when each broker has answered it.
+        shares: what it last gave itself of each topic.
+        routes: the brokers of each topic as it knew them, with the times.
+    """
+
+    passes: list[int] = field(default_factory=list)
+    beats: list[int] = field(default_factory=list)
+    answered: dict[str, list[int]] = field(default_factory=dict)
+    shares: dict[str, Collection[str]] = field(default_factory=dict)
+    routes: dict[str, list[tuple[int, Collection[str]]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: ContextEvents, actor: Actor) -> _Said:
+        """What it has said in all events."""
+        said = cls()
+        names = ("kind", "time", "topic", "broker", "members", "queues", "assigned")
+        kinds = (Kind.HEARTBEAT, *_ROUTES)
+        for kind, time, topic, broker, members, queues, assigned in events.rows(*names, kinds=kinds, of=actor):
+            brokers = brokers_of(queues or ())
+            if kind == Kind.REBALANCE:
+                said.passes.append(time)
+                said.shares[topic or ""] = assigned or ()
+                # RB-4: some broker of the topic has answered who is in the group.
+                if len(brokers) == 1 and members:
+                    said.answered.setdefault(min(brokers), []).append(time)
+            elif kind == Kind.HEARTBEAT:
+                said.beats.append(time)
+                if broker:
+                    said.answered.setdefault(broker, []).append(time)
+            if kind in _ROUTES and queues:
+                said.routes.setdefault(topic or "", []).append((time, brokers))
+        return said
+
+
 class Circumstances:
     """What happened around the queues of a trace.
 
@@ -53,61 +96,66 @@ class Circumstances:
         self._stops: dict[str, list[int]] = {}
         self._elections: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
-        self._passes: dict[Actor, list[int]] = {}
-        self._shares: dict[tuple[Actor, str], Collection[str]] = {}
-        self._routes: dict[tuple[Actor, str], list[tuple[int, Collection[str]]]] = {}
         self._ends: dict[Actor, list[int]] = {}
-        self._beats: dict[Actor, list[int]] = {}
-        self._answered: dict[tuple[Actor, str], list[int]] = {}
-        self._expressions: dict[tuple[str, str], set[str]] = {}
-        self._still = Standstills(context.events, pause=settings.rounds)
+        self._said: dict[Actor, _Said] = {}
+        self._events, self._rounds = context.events, settings.rounds
         self._end = context.end
-        self._with_slaves = {master_of(str(event["broker"])) for event in context.events if is_of_slave(event)}
-        beats = [event for event in context.events if event["kind"] == Kind.HEARTBEAT]
-        beats = [event for event in beats if (event.get("detail") or "").startswith("to ")]
-        self._to_slaves = 0 < sum(bool(event.get("broker")) for event in beats) < len(beats)
+        named = (broker for (broker,) in context.events.different("broker"))
+        self._with_slaves = {master_of(str(broker)) for broker in named if is_of_slave({"broker": broker})}
+        beats = context.events.different("detail", "broker", kinds=(Kind.HEARTBEAT,))
+        self._to_slaves = {bool(broker) for detail, broker in beats if (detail or "").startswith("to ")} == {
+            True,
+            False,
+        }
         self._learnt = settings.route_poll + settings.persist + SILENCE
-        for event in context.events:
+        for event in context.events.of_kinds(*BROKER_RUNS, Kind.GAP, *_LEAVES):
+            name = event.get("broker") or ""
             if event["kind"] in BROKER_RUNS:
-                self._restarts.setdefault(event.get("broker") or "", []).append(event["time"])
+                self._restarts.setdefault(name, []).append(event["time"])
                 if event["kind"] == Kind.BROKER_START:
-                    self._starts.setdefault(event.get("broker") or "", set()).add(event["time"])
+                    self._starts.setdefault(name, set()).add(event["time"])
                 if may_change_master(event):
-                    self._elections.setdefault(master_of(event.get("broker") or ""), []).append(event["time"])
+                    self._elections.setdefault(master_of(name), []).append(event["time"])
                 if event["kind"] == Kind.BROKER_STOP:
-                    self._stops.setdefault(event.get("broker") or "", []).append(event["time"])
-            elif event["kind"] == Kind.GAP and event.get("broker"):
+                    self._stops.setdefault(name, []).append(event["time"])
+            elif event["kind"] == Kind.GAP and name:
                 since = context.begin if event.get("due") is None else event["due"]
-                self._gaps.setdefault(event["broker"], []).append((since, event["time"]))
-            elif event["kind"] == Kind.REBALANCE:
-                actor = actor_of(event)
-                self._passes.setdefault(actor, []).append(event["time"])
-                self._shares[actor, event.get("topic") or ""] = event.get("assigned") or ()
-                # RB-4: some broker of the topic has answered who is in the group.
-                asked = brokers_of(event.get("queues") or ())
-                if len(asked) == 1 and event.get("members"):
-                    self._answered.setdefault((actor, min(asked)), []).append(event["time"])
-            elif event["kind"] == Kind.HEARTBEAT:
-                self._beats.setdefault(actor_of(event), []).append(event["time"])
-                if event.get("broker"):
-                    self._answered.setdefault((actor_of(event), event["broker"]), []).append(event["time"])
-                for text in event.get("subscriptions") or ():
-                    topic, expression, _ = parse_subscription(text)
-                    key = event.get("group") or "", topic
-                    self._expressions.setdefault(key, set()).add(expression or "*")
+                self._gaps.setdefault(name, []).append((since, event["time"]))
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
-            if event["kind"] in _ROUTES and event.get("queues"):
-                brokers = brokers_of(event["queues"])
-                self._routes.setdefault((actor_of(event), event.get("topic") or ""), []).append(
-                    (event["time"], brokers)
-                )
-            if event["kind"] in _OF_BROKERS and not event.get("client"):
-                self.heard[event.get("broker") or ""] = event["time"]
-        began = Counter(event.get("broker") or "" for event in context.events if event["kind"] == Kind.BROKER_START)
-        unsure = {event.get("broker") or "" for event in context.events if event["kind"] in _MAY_LOSE}
+        heard = context.events.spans("client", "broker", kinds=_OF_BROKERS)
+        for (client, broker), (_, last) in heard.items():
+            if not client:
+                self.heard[broker or ""] = max(self.heard.get(broker or "", last), last)
+        began = Counter(event.get("broker") or "" for event in context.events.of_kinds(Kind.BROKER_START))
+        unsure = {event.get("broker") or "" for event in context.events.of_kinds(*_MAY_LOSE)}
         for broker in unsure | self._gaps.keys() | {name for name, times in began.items() if times > 1}:
             self.heard.pop(broker, None)
+
+    @cached_property
+    def _still(self) -> Standstills:
+        return self._events.once(Standstills, self._rounds)
+
+    @cached_property
+    def _expressions(self) -> dict[tuple[str, str], set[str]]:
+        """The filters of each group's topics."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for group, subscriptions in self._events.different("group", "subscriptions", kinds=(Kind.HEARTBEAT,)):
+            for text in subscriptions or ():
+                topic, expression, _ = parse_subscription(text)
+                found.setdefault((group or "", topic), set()).add(expression or "*")
+        return found
+
+    def _of(self, line: Any) -> _Said:
+        """What the process of a line has said."""
+        return self._of_actor(int(line["actor"]))
+
+    def _of_actor(self, code: int) -> _Said:
+        actor = self._names.actors[code]
+        found = self._said.get(actor)
+        if found is None:
+            found = self._said[actor] = _Said.of(self._events, actor)
+        return found
 
     def cover(self, line: Any, misstep: int, found: Any) -> bool:
         """Whether a restart of the broker, or the end of the process, excuses a misstep.
@@ -136,13 +184,13 @@ class Circumstances:
             return line["beginning"] > found["offset"] or self._expressions.get((slot.group, slot.topic)) != {"*"}
         if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
             since, until = int(found["since"]), int(found["time"])
-            answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+            answered = self._of(line).answered.get(broker, ())
             # Unlocking is one-way: only other answers at that time show that the broker received it.
             waits = [(since + LATE, until)]
             if misstep == Misstep.REFUSED_FREE and found["expected"] == line["actor"]:
                 waits = [(since, until + LATE)]  # it has the lock itself, and has unlocked nothing
             elif misstep == Misstep.REFUSED_FREE:
-                given = self._answered.get((self._names.actors[int(found["expected"])], broker), ())
+                given = self._of_actor(int(found["expected"])).answered.get(broker, ())
                 if found["expected"] >= 0 and not any(since - LATE < time < since + apart for time in given):
                     return True
             if misstep == Misstep.NOT_ANSWERED:
@@ -175,12 +223,12 @@ class Circumstances:
             if found["expected"] == _SHUTDOWN:
                 # OR-9: queues that its last pass had taken away before it ended were no longer its own.
                 slot = self._names.slots[line["slot"]]
-                share = self._shares.get((self._names.actors[line["actor"]], slot.topic), ())
+                share = self._of(line).shares.get(slot.topic, ())
                 is_own = f"{slot.broker}:{slot.queue}" in share
                 return not is_own or self._is_unheard(line, found["since"], found["since"])
             # Requests that wait when the process ends, or stands still, are not sent.
             until = found["since"] + UNLOCKS + SILENCE
-            is_alive = any(until < time for time in self._passes.get(self._names.actors[line["actor"]], ()))
+            is_alive = any(until < time for time in self._of(line).passes)
             since = int(found["since"])
             return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
         if misstep == Misstep.PULLED_UNLOCKED:
@@ -198,7 +246,7 @@ class Circumstances:
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
             # The thread that stores offsets also sends heartbeats, and may wait for a name server.
-            beats = self._beats.get(self._names.actors[line["actor"]], ())
+            beats = self._of(line).beats
             return not any(found["since"] + LATE < time <= found["time"] for time in beats)
         if misstep in (
             *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
@@ -224,7 +272,7 @@ class Circumstances:
     def answered_before(self, line: Any, time: int) -> int:
         """When a broker last answered another request of a process before ``time``; NEVER if it did not."""
         broker = self._names.slots[line["slot"]].broker
-        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        answered = self._of(line).answered.get(broker, ())
         return max((at for at in answered if at < time), default=NEVER)
 
     def is_reached(self, line: Any) -> bool:
@@ -233,7 +281,7 @@ class Circumstances:
         Otherwise the network may have been cut: nobody records why a request failed.
         """
         broker = self._names.slots[line["slot"]].broker
-        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        answered = self._of(line).answered.get(broker, ())
         return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
 
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
@@ -243,7 +291,7 @@ class Circumstances:
         broker still serves as long as it answers who is in the group (RB-4).
         """
         broker = self._names.slots[line["slot"]].broker
-        answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
+        answered = self._of(line).answered.get(broker, ())
         away = [
             (max([time - LATE, *(at for at in answered if at < time)]), time + LATE + apart)
             for time in self._restarts.get(broker, ())
@@ -252,7 +300,7 @@ class Circumstances:
         starts = self._starts.get(broker, set())
         times = since, *self._restarts.get(broker, ())
         away += [(before, time) for before, time in pairwise(times) if time in starts]
-        passes = self._passes.get(self._names.actors[line["actor"]], ())
+        passes = self._of(line).passes
         longest, begin = STUCK_ORDERLY if self._names.flags[line["slot"]] & ORDERLY else STUCK, since
         for left, right in sorted([*away, (until, until)]):
             end = min(left, until)
@@ -269,7 +317,7 @@ class Circumstances:
         have not polled routes since learn of it later.
         """
         slot = self._names.slots[line["slot"]]
-        routes = self._routes.get((self._names.actors[line["actor"]], slot.topic), ())
+        routes = self._of(line).routes.get(slot.topic, ())
         known = [brokers for at, brokers in routes if at <= time + APART]
         if known and slot.broker not in known[-1]:
             return True
@@ -287,7 +335,7 @@ class Circumstances:
         if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
             return True
         before = [time for time in times if time <= until + SILENCE]
-        passes = self._passes.get(self._names.actors[line["actor"]], ())
+        passes = self._of(line).passes
         is_newer = before and passes and passes[0] > before[-1]  # it has learnt of the broker since
         learnt = SILENCE if is_newer else self._learnt
         is_up = before and before[-1] < since - learnt and before[-1] in self._starts.get(broker, ())

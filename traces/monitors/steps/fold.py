@@ -19,7 +19,7 @@ from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.coding import Coded
 from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
-from ...engine.context import Context, actor_of
+from ...engine.context import Context, actor_named
 from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
 from ...format.kinds import IN_WINDOW, LOCKS, Kind, Path, codes
@@ -140,7 +140,8 @@ class StepFold:
         )
         self._circumstances = Circumstances(names=names, settings=settings, context=context)
         # Those of the whole trace, whichever queues this fold is given.
-        self._processes = Counter(actor.name for actor in {actor_of(event) for event in context.events})
+        actors = {actor_named(*who) for who in context.events.different("client", "incarnation", "broker")}
+        self._processes = Counter(actor.name for actor in actors)
 
     def feed(self, coded: Coded) -> None:
         """Process events."""

@@ -10,6 +10,7 @@ import numpy as np
 from rocketproof.model.history import Cause, Regression
 from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.engine.findings import ROW, Doubt, Note, sort_rows
@@ -107,7 +108,7 @@ def result(
         problems=problems or Problems(),
         settings=Settings(),
         coverage=coverage,
-        context=Context.of(events, begin=BEGIN, end=end, evidence=mask),
+        context=Context.of(ContextEvents.of(events), begin=BEGIN, end=end, evidence=mask),
         names=names,
         verdicts=verdicts(outcome, names, coverage, Settings()),
         rows=found,
