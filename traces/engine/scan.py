@@ -16,7 +16,7 @@ from ..format.coverage import Hole, evidence_mask
 from ..format.kinds import Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
-from .context import Context, actor_of
+from .context import Context
 from .reading import Recorded
 from .scanning import SCAN_COLUMNS, Scanning
 
