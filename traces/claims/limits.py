@@ -126,9 +126,9 @@ AGAIN_UNCOUNTED = Step(
     rules=("CC-12", "SB-6"),
 )
 LOCKED_LEFT = Step(
-    statement="A client locks only a queue that it has, or that it is about to take.",
-    told="locked {queue}, which it had given up, and did not take it again",
-    needs=(Kind.LOCK, Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.REBALANCE),
+    statement="A client that has unlocked a queue locks it again only in order to take it.",
+    told="locked {queue}, which it had given up and unlocked, and did not take it again",
+    needs=(Kind.LOCK, Kind.UNLOCK, Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.REBALANCE),
     seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
     rules=("OR-9", "RB-30", "RB-33"),
 )

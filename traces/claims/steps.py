@@ -345,7 +345,7 @@ class Misstep(Steps):
     NOT_UNLOCKED = Step(
         statement="A client of an orderly group that gives up a queue in a rebalance, or ends, unlocks it.",
         told="gave up {queue} without giving its lock back",
-        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE),
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.DELIVER, Kind.RESULT),
         beside=(Kind.LOCK,),
         seen=(Kind.ASSIGN, Kind.LOCK),
         seen_or_told=(Kind.UNLOCK,),

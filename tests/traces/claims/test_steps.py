@@ -795,6 +795,55 @@ def test_a_lock_that_was_not_given_back_is_told_though_the_queue_is_taken_again(
     assert not is_told(40_000, locked(2_100, Kind.UNLOCK))
 
 
+def test_a_queue_is_locked_for_as_long_as_its_listener_runs_though_it_is_dropped() -> None:
+    """Before 5.0, rounds for all locks leave out none, and a queue is unlocked in the first pass after its listener."""
+    begun = [locked(50), *BEGIN, deliver(500, "one", 0), revoke(600, "one", path="removal")]
+    rounds = [locked(20_000), locked(40_000), event(50_000, Kind.REBALANCE, "one", broker=None, queue=None)]
+    returned = [result(60_000, "one", 0), event(60_001, Kind.DISCARDED, "one", offset=0)]
+    end = store(99_000, 0)
+    assert told(begun, rounds, end, groups=ORDERLY) == []
+    assert told(begun, rounds, returned, locked(80_500, Kind.UNLOCK), end, groups=ORDERLY) == []
+    unlocked = [locked(600, Kind.UNLOCK), *returned]
+    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT]
+
+
+def test_a_queue_may_be_unlocked_late_for_an_earlier_window() -> None:
+    """``unlockDelay``: the window that has begun since goes on until the locks are renewed."""
+    left = [locked(50), *RIGHT, revoke(2_000, "one", path="removal")]
+    again = [locked(12_000), asked(12_010, 2), assign(12_020, 2), pull(12_030, 2), found(12_040, "one", 2, 9)]
+    goes_on = [memory(1_000 * second, 2) for second in range(14, 60, 4)]
+    given = [*done(29_000, 2, 3), locked(32_000), locked(52_000)]
+    late = told(left, again, locked(22_000, Kind.UNLOCK), goes_on, given, groups=ORDERLY)
+    assert Misstep.LOCK_OVER not in late
+    assert Misstep.UNLOCKED_EARLY not in late
+    early = told(left, again, locked(50_000, Kind.UNLOCK), goes_on, done(56_000, 2, 3), groups=ORDERLY)
+    assert Misstep.LOCK_OVER in early
+
+
+def test_a_queue_that_was_unlocked_for_a_moment_is_told_when_its_lock_is_renewed() -> None:
+    begun = [locked(50), *RIGHT]
+
+    def is_told(unlocked: int, *locks: int) -> bool:
+        parts = locked(unlocked, Kind.UNLOCK), [locked(time) for time in locks]
+        return Misstep.UNLOCKED_EARLY in told(begun, *parts, groups=ORDERLY)
+
+    assert is_told(45_000, 47_000, 67_000)
+    # A client that stops may lock it once more, a moment later.
+    assert not is_told(45_000, 47_000)
+
+
+def test_a_log_that_records_the_first_renewal_of_a_lock_does_not_record_the_others() -> None:
+    """Before 4.9.5 a client learnt of its first lock from the next round, and says so once."""
+
+    def is_told(*locks: int) -> bool:
+        goes_on = [memory(1_000 * second, 0) for second in range(20, 100, 4)]
+        given = [locked(time) for time in locks], goes_on, done(80_000, 0, 1)
+        return Misstep.LOCK_OVER in told(locked(50), BEGIN, *given, groups=ORDERLY)
+
+    assert not is_told(19_000)
+    assert is_told(19_000, 39_000)
+
+
 def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is_resumed() -> None:
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     assert told(idle, passes(28_999), revoke(29_000, "one")) == []
