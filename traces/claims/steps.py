@@ -360,7 +360,10 @@ class Misstep(Steps):
         rules=("CC-9",),
     )
     LOCKED_TWICE = Step(
-        statement="A broker locks a queue for one client, until that client unlocks it or the lock expires.",
+        statement=(
+            "A broker locks a queue for one client, until that client unlocks it or the lock expires. If its life is not "
+            "stated, it is as long as the time between two renewals."
+        ),
         told="locked {queue} {span} after another client, whose lock had neither expired nor been given back",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.BROKER_START),
         seen=(Kind.LOCK,),

@@ -1045,6 +1045,17 @@ def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_
     assert both == [Misstep.LOCKED_TWICE]
 
 
+def test_a_lock_whose_life_is_not_stated_lasts_from_one_renewal_to_the_next() -> None:
+    def is_told(another: int, *renewed: int) -> bool:
+        locks = [locked(50), *BEGIN, *map(locked, renewed), locked(another) | {"client": "two"}]
+        return Misstep.LOCKED_TWICE in told(*locks, groups=ORDERLY)
+
+    assert [is_told(time, 1_000, 21_000, 41_000) for time in (59_000, 61_000)] == [True, False]
+    # It may have expired during one long interval.
+    assert not is_told(59_000, 21_000, 41_000)
+    assert not is_told(48_000, 1_000, 21_000, 26_000, 41_000)
+
+
 def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offset_for_them() -> None:
     pages = []
     for at, time in ((0, 500), (2, 20_000)):

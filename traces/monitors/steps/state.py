@@ -125,7 +125,8 @@ LINE = np.dtype(
                 "given_back",  # when it first gave the lock back since it took the queue; NEVER: it did not
                 "in_vain",  # when it locked the queue that it had given up a while ago; NEVER: it did not
                 "lost_at",  # when it last found the lock lost, ms; NEVER: it did not
-                "renews",  # how often it has renewed its lock in time, one after another
+                "renews",  # how often it has renewed its lock in time, one after another,
+                "renewed_within",  # and the shortest time between two of these, ms; 0: it has not
                 "locks_only",  # 1: nothing except its locks was recorded
                 "strays",  # results of messages that had left the window, which may still be discarded
                 "removing",  # when an offset was stored for giving up the queue; NEVER: it was given up since

@@ -184,10 +184,13 @@ def lock(t: Any, n: int, status: Result) -> None:
     line.renewed_at, line.overdue_at = line.last, NEVER
     tell_if_locked_for_nothing(t, n)
     if status == Result.OK:
-        other = int64(t.latest[line.slot, 1]) if t.terms[LIFE_TOLD] else int64(UNKNOWN)
+        other = int64(t.latest[line.slot, 1])
         while other >= 0:
             one = t.lines[other]
-            ends = one.locked + t.terms[LOCK_LIFE] - APART - t.terms[WIDEST]
+            # Where its life is not stated, a lock lasts at least from one renewal to the next, as two of them have shown.
+            renewed = int64(one.renewed_within) if one.renews > 2 else int64(0)
+            life = int64(t.terms[LOCK_LIFE]) if t.terms[LIFE_TOLD] else renewed
+            ends = one.locked + life - APART - t.terms[WIDEST]
             # RB-33: clients do not wait for an unlock, which the broker may handle after a request that was sent later.
             is_held = one.locked != NEVER and one.unlocked < one.locked - APART
             if other != n and is_held and line.last < ends:
@@ -197,7 +200,10 @@ def lock(t: Any, n: int, status: Result) -> None:
             line.got_at = line.last
         else:
             # A longer interval is one that is configured, or logs do not record each time.
-            line.renews = line.renews + 1 if line.last - line.locked <= RENEWED else 0
+            passed = line.last - line.locked
+            line.renews = line.renews + 1 if passed <= RENEWED else 0
+            # The first round for all locks may come soon after the queue was taken.
+            line.renewed_within = min(int64(line.renewed_within), passed) if line.renews > 2 else passed
         # ST-8: a client that unlocks all queues in order to stop locks none of them in the rounds that follow.
         if line.has == 1 and line.given_back != NEVER and line.last - line.given_back > LATE:
             note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
