@@ -132,6 +132,13 @@ LOCKED_LEFT = Step(
     seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
     rules=("OR-9", "RB-30", "RB-33"),
 )
+PULLED_DEAD = Step(
+    statement="A process that has died pulls nothing, unless it was started again.",
+    told="pulled {queue} from offset {offset}, {span} after it had died",
+    needs=(Kind.PULL, Kind.CLIENT_START, Kind.CLIENT_CRASH),
+    seen=(Kind.PULL,),
+    rules=("PL-1", "ST-6"),
+)
 NOT_HELD = Step(
     claim=_STORES,
     statement="A broker holds a pull of which it has no new message: a client is not told so again and again at once.",

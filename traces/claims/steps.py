@@ -548,3 +548,4 @@ class Misstep(Steps):
     TARDY = limits.TARDY
     LOCKED_LEFT = limits.LOCKED_LEFT
     NOT_HELD = limits.NOT_HELD
+    PULLED_DEAD = limits.PULLED_DEAD

@@ -20,12 +20,14 @@ from ..monitors.queue_events import (
     broker_restart,
     check,
     commit,
+    crash,
     deliver,
     event,
     found,
     gap,
     result,
     revoke,
+    start,
     stop,
 )
 
@@ -359,6 +361,7 @@ WRONG: dict[Misstep, list[Any]] = {
         *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
         *(locked(20_000), locked(40_000)),
     ],
+    Misstep.PULLED_DEAD: [*RIGHT, crash(2_000, "one"), pull(15_000, 2)],
     Misstep.NOT_HELD: [
         *BEGIN[:-2],
         *(one for n in range(51) for one in (pull(400 + 20 * n, 0), nothing(410 + 20 * n))),
@@ -1043,6 +1046,13 @@ def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_
     assert told(*wrong, *given_back, locked(19_300), groups=ORDERLY, settings=told_life) == []
     both = told(*wrong, *given_back, locked(24_000), groups=ORDERLY, settings=told_life)
     assert both == [Misstep.LOCKED_TWICE]
+
+
+def test_a_process_that_was_started_again_pulls() -> None:
+    dead = WRONG[Misstep.PULLED_DEAD]
+    assert Misstep.PULLED_DEAD in told(dead)
+    assert Misstep.PULLED_DEAD not in told(*dead[:-1], start(9_000, "one"), dead[-1])
+    assert Misstep.PULLED_DEAD not in told(*dead[:-1], dead[-1] | {"time": 12_000})
 
 
 def test_a_lock_whose_life_is_not_stated_lasts_from_one_renewal_to_the_next() -> None:
