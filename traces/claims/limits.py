@@ -132,12 +132,12 @@ LOCKED_LEFT = Step(
     seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
     rules=("OR-9", "RB-30", "RB-33"),
 )
-PULLED_DEAD = Step(
-    statement="A process that has died pulls nothing, unless it was started again.",
-    told="pulled {queue} from offset {offset}, {span} after it had died",
-    needs=(Kind.PULL, Kind.CLIENT_START, Kind.CLIENT_CRASH),
-    seen=(Kind.PULL,),
-    rules=("PL-1", "ST-6"),
+NO_HEARTBEAT = Step(
+    statement="A client that sends heartbeats to one broker sends them to every broker from which it pulls.",
+    told="pulled {queue}, although it had sent no heartbeat to this broker for {span}, and others to another one",
+    needs=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
+    seen=(Kind.PULL_RESULT, Kind.HEARTBEAT),
+    rules=("EN-1", "ST-4", "ST-6"),
 )
 NOT_HELD = Step(
     claim=_STORES,

@@ -361,8 +361,8 @@ class Misstep(Steps):
     )
     LOCKED_TWICE = Step(
         statement=(
-            "A broker locks a queue for one client, until that client unlocks it or the lock expires. If its life is not "
-            "stated, it is as long as the time between two renewals."
+            "A broker locks a queue for one client, until that client unlocks it or the lock expires. If its life is "
+            "not stated, it is as long as the time between two renewals."
         ),
         told="locked {queue} {span} after another client, whose lock had neither expired nor been given back",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.BROKER_START),
@@ -548,4 +548,4 @@ class Misstep(Steps):
     TARDY = limits.TARDY
     LOCKED_LEFT = limits.LOCKED_LEFT
     NOT_HELD = limits.NOT_HELD
-    PULLED_DEAD = limits.PULLED_DEAD
+    NO_HEARTBEAT = limits.NO_HEARTBEAT

@@ -169,7 +169,9 @@ def _is_about_the_gone(
         """Since when one of the two has seen the client and the other one has not, ms."""
         return max(_saw_last(seen, actor, name, difference.until) for actor in both)
 
-    return bool(differ) and differ <= gone and all((ends[name] or 0) - began(name) <= settings.rounds for name in differ)
+    if not differ or not differ <= gone:
+        return False
+    return all((ends[name] or 0) - began(name) <= settings.rounds for name in differ)
 
 
 def _saw_last(seen: list[tuple[Run, View]], actor: Actor, name: str, until: int) -> int:

@@ -20,14 +20,12 @@ from ..monitors.queue_events import (
     broker_restart,
     check,
     commit,
-    crash,
     deliver,
     event,
     found,
     gap,
     result,
     revoke,
-    start,
     stop,
 )
 
@@ -200,6 +198,16 @@ def test_a_broadcasting_client_sets_what_its_file_holds_when_it_takes_a_queue_ag
 
 
 RESET_TO_1 = [*RIGHT, event(900, Kind.RESET, offset=1), revoke(910, "one", path="reset")]
+
+
+def unheard(until: int, *parts: dict[str, Any]) -> list[Any]:
+    """One sends heartbeats to another broker only, and pulls from this one as well."""
+    told_both = [beats(50) | {"broker": name} for name in ("b", "c")]
+    to_c = [beats(time) | {"broker": "c"} for time in range(30_000, until, 30_000)]
+    polls = [one for time in range(15_000, until, 15_000) for one in (nothing(time), pull(time + 10, 2))]
+    return [*told_both, *RIGHT, *to_c, *polls, *parts]
+
+
 WRONG: dict[Misstep, list[Any]] = {
     Misstep.NOT_ASKED: [*RIGHT, found(800, "one", 2, 3), found(900, "one", 2, 3)],
     Misstep.ELSEWHERE: [*RIGHT, found(800, "one", 2, 3), pull(900, 4)],
@@ -361,7 +369,7 @@ WRONG: dict[Misstep, list[Any]] = {
         *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
         *(locked(20_000), locked(40_000)),
     ],
-    Misstep.PULLED_DEAD: [*RIGHT, crash(2_000, "one"), pull(15_000, 2)],
+    Misstep.NO_HEARTBEAT: unheard(200_000),
     Misstep.NOT_HELD: [
         *BEGIN[:-2],
         *(one for n in range(51) for one in (pull(400 + 20 * n, 0), nothing(410 + 20 * n))),
@@ -1048,11 +1056,13 @@ def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_
     assert both == [Misstep.LOCKED_TWICE]
 
 
-def test_a_process_that_was_started_again_pulls() -> None:
-    dead = WRONG[Misstep.PULLED_DEAD]
-    assert Misstep.PULLED_DEAD in told(dead)
-    assert Misstep.PULLED_DEAD not in told(*dead[:-1], start(9_000, "one"), dead[-1])
-    assert Misstep.PULLED_DEAD not in told(*dead[:-1], dead[-1] | {"time": 12_000})
+def test_a_client_that_reaches_a_broker_again_sends_it_heartbeats_soon() -> None:
+    assert Misstep.NO_HEARTBEAT in told(unheard(200_000))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(160_000))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000, beats(100_000) | {"broker": "b"}))
+    cut = nothing(199_000) | {"result": "error"}
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000, cut, pull(199_010, 2), nothing(199_500)))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000), broker_restart(190_000))
 
 
 def test_a_lock_whose_life_is_not_stated_lasts_from_one_renewal_to_the_next() -> None:

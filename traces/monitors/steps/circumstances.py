@@ -5,6 +5,7 @@ A fold works on one queue; that its broker was restarted, or its process is abou
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
 from itertools import pairwise
@@ -36,6 +37,10 @@ STOPPING = 30_000
 """
 
 
+SOME = 3
+"""So many heartbeats to another broker show that a client sends them."""
+
+
 class Circumstances:
     """What happened around the queues of a trace.
 
@@ -59,6 +64,8 @@ class Circumstances:
         self._ends: dict[Actor, list[int]] = {}
         self._beats: dict[Actor, list[int]] = {}
         self._answered: dict[tuple[Actor, str], list[int]] = {}
+        self._told: dict[tuple[Actor, str], list[int]] = {}
+        self._silent = settings.silent_death + settings.rounds
         self._expressions: dict[tuple[str, str], set[str]] = {}
         self._still = Standstills(context.events, pause=settings.rounds)
         self._end = context.end
@@ -91,6 +98,7 @@ class Circumstances:
                 self._beats.setdefault(actor_of(event), []).append(event["time"])
                 if event.get("broker"):
                     self._answered.setdefault((actor_of(event), event["broker"]), []).append(event["time"])
+                    self._told.setdefault((actor_of(event), event["broker"]), []).append(event["time"])
                 for text in event.get("subscriptions") or ():
                     topic, expression, _ = parse_subscription(text)
                     key = event.get("group") or "", topic
@@ -235,6 +243,22 @@ class Circumstances:
         broker = self._names.slots[line["slot"]].broker
         answered = self._answered.get((self._names.actors[line["actor"]], broker), ())
         return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
+
+    def unheard_since(self, line: Any) -> int:
+        """When a process last sent a heartbeat to the broker of a queue, if it pulled the queue long after that, and
+        sent heartbeats to another broker meanwhile; otherwise NEVER.
+
+        Heartbeats that name no broker reach slaves, which may also answer pulls.
+        """
+        actor, broker = self._names.actors[line["actor"]], self._names.slots[line["slot"]].broker
+        told, beats = self._told.get((actor, broker), []), self._beats.get(actor, [])
+        until = int(line["told_at"])
+        since = told[place - 1] if (place := bisect_right(told, until)) else NEVER
+        if since == NEVER or until - since <= self._silent or self._to_slaves or broker in self._with_slaves:
+            return NEVER
+        if line["vain"] > since or any(since <= time <= until for time in self._restarts.get(broker, ())):
+            return NEVER  # neither reached the broker for a while
+        return since if bisect_right(beats, until) - bisect_right(beats, since + LATE) >= SOME else NEVER
 
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
         """Whether a process pulled nothing for long although it was running and its broker answered all the time.

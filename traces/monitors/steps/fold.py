@@ -18,7 +18,7 @@ from ...claims.settings import IDLE_LIMIT, Settings
 from ...claims.steps import Misstep
 from ...clocks.order import Order
 from ...encoding.coding import Coded
-from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Actor, Names
+from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
 from ...engine.context import Context, actor_of
 from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
@@ -161,7 +161,7 @@ class StepFold:
         """The result: all missteps, and how many lines were judged for each claim."""
         self._make_room()
         _finish(self._tables)
-        self._tell_of_the_dead()
+        self._tell_of_heartbeats()
         used = int(self._tables.used[0])
         lines, missteps = self._tables.lines[:used], self._tables.missteps[:used]
         beside = np.array([evidence_mask(one.step.beside) for one in Misstep])
@@ -204,20 +204,15 @@ class StepFold:
             judged[CODE[claim]] = used if is_judged else 0
         return replace(nothing(0), rows=rows, judged=judged, violated=violated, doubtful=doubtful)
 
-    def _tell_of_the_dead(self) -> None:
-        """Check whether processes pulled after they had died, and were not started again."""
-        died: dict[Actor, int] = {}
-        for event in self._context.events:
-            if event["kind"] == Kind.CLIENT_CRASH:
-                died[actor_of(event)] = event["time"]
-            elif event["kind"] == Kind.CLIENT_START:
-                died.pop(actor_of(event), None)
-        late = LATE + self._circumstances.apart
-        for n in range(int(self._tables.used[0]) if died and self._tables.judged[Misstep.PULLED_DEAD] else 0):
-            line, found = self._tables.lines[n], self._tables.missteps[n, Misstep.PULLED_DEAD]
-            since = died.get(self._names.actors[line["actor"]])
-            if since is not None and line["pulled"] and line["asked_at"] > since + late:
-                found["time"], found["since"], found["offset"] = line["asked_at"], since, line["position"]
+    def _tell_of_heartbeats(self) -> None:
+        """Check whether processes pulled from brokers to which they send no heartbeats."""
+        if not self._tables.judged[Misstep.NO_HEARTBEAT]:
+            return
+        for n in np.flatnonzero(self._tables.lines["told_at"][: int(self._tables.used[0])] > 0).tolist():
+            line, found = self._tables.lines[n], self._tables.missteps[n, Misstep.NO_HEARTBEAT]
+            since = self._circumstances.unheard_since(line)
+            if since != NEVER:
+                found["time"], found["since"] = line["told_at"], since
 
     def _queue_ends(self, lines: Any) -> Any:
         """The ends of queues, as clients learnt them and as brokers have stored: the two are in different folds.

@@ -187,7 +187,7 @@ def lock(t: Any, n: int, status: Result) -> None:
         other = int64(t.latest[line.slot, 1])
         while other >= 0:
             one = t.lines[other]
-            # Where its life is not stated, a lock lasts at least from one renewal to the next, as two of them have shown.
+            # If its life is not stated, a lock lasts at least from one renewal to the next, as two of them have shown.
             renewed = int64(one.renewed_within) if one.renews > 2 else int64(0)
             life = int64(t.terms[LOCK_LIFE]) if t.terms[LIFE_TOLD] else renewed
             ends = one.locked + life - APART - t.terms[WIDEST]
