@@ -489,6 +489,39 @@ def pulls_not_held(events: Events) -> Events:
     raise AssertionError("no pull waits")
 
 
+def one_sees_itself_only(events: Events) -> Events:
+    who = of(events, "rebalance")[0]["client"]
+    passes = [e for e in of(events, "rebalance", client=who) if e["time"] > events[0]["time"] + 300_000]
+    return changed(events, passes, members=[who], assigned=lambda e: e["queues"])
+
+
+def two_have_the_lock(events: Events) -> Events:
+    queue = longest_held(events)
+    locks = at_queue(events, queue, "lock")
+    other = next(c for c in sorted({e["client"] for e in of(events, "lock")}) if c != queue["client"])
+    one = locks[len(locks) // 2]
+    return [*events, copy(one, time=one["time"] + 2_500, client=other)]
+
+
+def unlocked_for_a_moment(events: Events) -> Events:
+    queue = longest_held(events)
+    locks = at_queue(events, queue, "lock")
+    return [*events, copy(queue, kind="unlock", time=locks[len(locks) // 2]["time"] - 2_000, offset=None)]
+
+
+def heartbeats_to_one_broker(events: Events) -> Events:
+    """A client no longer sends heartbeats to the broker from which it pulls."""
+    until = events[0]["time"] + 300_000
+    who = max(e["client"] for e in of(events, "heartbeat"))
+    queues = of(events, "assign", client=who, topic="orders")
+    left = next(name for name in ("broker-a", "broker-b") if name in {e["broker"] for e in queues})
+    other = "broker-a" if left == "broker-b" else "broker-b"
+    beats = of(events, "heartbeat")
+    named = [copy(e, broker=other) for e in beats]
+    named += [copy(e, broker=left) for e in beats if e["client"] != who or e["time"] < until]
+    return [*without(events, beats), *named]
+
+
 def _d(name: str, recording: str, claim: str, make: Callable[[Events], Events]) -> Defect:
     return Defect(name=name, recording=recording, claim=claim, make=make)
 
@@ -560,5 +593,9 @@ DEFECTS = (
     _d("a client that has left its group goes on", LONG, LIVES, goes_on_unregistered),
     _d("a retry is given under the key of another message", LONG, STORES, retry_has_another_key),
     _d("pulls are not held, and asked again at once", LONG, STORES, pulls_not_held),
+    _d("a member sees itself only, and takes everything", LONG, "views-agree", one_sees_itself_only),
+    _d("two clients have the lock of a queue", LONG_ORDERLY, STEPS, two_have_the_lock),
+    _d("a queue is unlocked for a moment", LONG_ORDERLY, STEPS, unlocked_for_a_moment),
+    _d("heartbeats leave out one broker", LONG, STEPS, heartbeats_to_one_broker),
     _d("a broadcasting client forgets its offsets", BROADCAST, "every-duplicate-has-a-cause", broadcast_lost),
 )

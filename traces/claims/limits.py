@@ -126,11 +126,18 @@ AGAIN_UNCOUNTED = Step(
     rules=("CC-12", "SB-6"),
 )
 LOCKED_LEFT = Step(
-    statement="A client locks only a queue that it has, or that it is about to take.",
-    told="locked {queue}, which it had given up, and did not take it again",
-    needs=(Kind.LOCK, Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.REBALANCE),
+    statement="A client that has unlocked a queue locks it again only in order to take it.",
+    told="locked {queue}, which it had given up and unlocked, and did not take it again",
+    needs=(Kind.LOCK, Kind.UNLOCK, Kind.ASSIGN, Kind.REVOKE, Kind.OFFSET_QUERY, Kind.REBALANCE),
     seen=(Kind.ASSIGN, Kind.OFFSET_QUERY),
     rules=("OR-9", "RB-30", "RB-33"),
+)
+NO_HEARTBEAT = Step(
+    statement="A client that sends heartbeats to one broker sends them to every broker from which it pulls.",
+    told="pulled {queue}, although it had sent no heartbeat to this broker for {span}, and others to another one",
+    needs=(Kind.PULL, Kind.PULL_RESULT, Kind.HEARTBEAT),
+    seen=(Kind.PULL_RESULT, Kind.HEARTBEAT),
+    rules=("EN-1", "ST-4", "ST-6"),
 )
 NOT_HELD = Step(
     claim=_STORES,

@@ -258,7 +258,7 @@ OF_QUEUES = (
             "messages that left."
         ),
         monitor=Monitor.QUEUES,
-        needs=((Kind.ASSIGN, Kind.PULL, Kind.RESULT, Kind.REMOVED, Kind.COMMIT_MEMORY),),
+        needs=((Kind.ASSIGN, Kind.PULL, Kind.RESULT, Kind.REMOVED, Kind.COMMIT_MEMORY, Kind.LOCK),),
         excused_by=WINDOW_STEPS,
         lasts=True,
         of_itself=True,

@@ -345,7 +345,7 @@ class Misstep(Steps):
     NOT_UNLOCKED = Step(
         statement="A client of an orderly group that gives up a queue in a rebalance, or ends, unlocks it.",
         told="gave up {queue} without giving its lock back",
-        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE),
+        needs=(Kind.ASSIGN, Kind.REVOKE, Kind.LOCK, Kind.UNLOCK, Kind.REBALANCE, Kind.DELIVER, Kind.RESULT),
         beside=(Kind.LOCK,),
         seen=(Kind.ASSIGN, Kind.LOCK),
         seen_or_told=(Kind.UNLOCK,),
@@ -360,7 +360,10 @@ class Misstep(Steps):
         rules=("CC-9",),
     )
     LOCKED_TWICE = Step(
-        statement="A broker locks a queue for one client, until that client unlocks it or the lock expires.",
+        statement=(
+            "A broker locks a queue for one client, until that client unlocks it or the lock expires. If its life is "
+            "not stated, it is as long as the time between two renewals."
+        ),
         told="locked {queue} {span} after another client, whose lock had neither expired nor been given back",
         needs=(Kind.LOCK, Kind.UNLOCK, Kind.BROKER_START),
         seen=(Kind.LOCK,),
@@ -545,3 +548,4 @@ class Misstep(Steps):
     TARDY = limits.TARDY
     LOCKED_LEFT = limits.LOCKED_LEFT
     NOT_HELD = limits.NOT_HELD
+    NO_HEARTBEAT = limits.NO_HEARTBEAT

@@ -78,6 +78,7 @@ class Member:
     passes: dict[str, Pass] = field(default_factory=dict)
     queues: dict[tuple[str, str], QueueHeld] = field(default_factory=dict)
     awaited: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # not taken: when each pass gave it
+    after: set[tuple[str, str]] = field(default_factory=set)  # what it has done once after it left its group
     unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats
     expressions: dict[str, tuple[int, str]] = field(default_factory=dict)  # by topic, with their version
     untold: dict[str, int] = field(default_factory=dict)  # topics that it no longer announces: since when

@@ -21,6 +21,7 @@ from ..engine.context import Context, actor_named, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
+from .allocations import strategy_of
 from .broker_steps import BrokerSteps
 from .group_missteps import GroupMissteps
 from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
@@ -99,6 +100,7 @@ class _Steps:
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, event, since=member.first)
             self._kept_at_stop(member)
             member.started, member.stopped, member.unregistered, member.leaving = event["time"], None, None, None
+            member.after.clear()
             member.known, member.beats, member.told = True, 0, None
             member.awaited.clear()
             member.unlisted.clear()
@@ -230,7 +232,11 @@ class _Steps:
         assigned = None if queues is None or event.get("assigned") is None else set_of(event["assigned"])
         if queues is not None:
             divided = set_of(queues)
-            if assigned is not None and (not assigned <= divided or len(assigned) < len(event["assigned"])):
+            # RB-23: a strategy with settings of the user may name a queue twice, which is taken once.
+            of_group = self._names.of_groups.get(member.group)
+            has_settings = strategy_of(event.get("detail") or (of_group.strategy if of_group else "AVG")) is None
+            is_twice = assigned is not None and len(assigned) < len(event["assigned"]) and not has_settings
+            if assigned is not None and (is_twice or not assigned <= divided):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
             is_other = known is not None and not known.may_be_divided(divided, time)
@@ -401,10 +407,13 @@ class _Steps:
         member.last = time
         if member.stopped is not None and time - member.stopped > within:
             self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.stopped)
-        # ST-8: it leaves its groups first, and gives up its queues, and unlocks them, after that.
-        is_left = member.unregistered is not None and event["kind"] in (Kind.HEARTBEAT, Kind.REBALANCE)
-        if member.unregistered is not None and is_left and time - member.unregistered > LATE:
-            self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.unregistered)
+        # ST-8: it leaves its groups first, and gives up its queues, and unlocks them, after that. A round of heartbeats
+        # or passes that has begun before goes on to the next broker or topic, however long the one before took.
+        if member.unregistered is not None and event["kind"] in (Kind.HEARTBEAT, Kind.REBALANCE):
+            act = event["kind"], (event.get("broker") if event["kind"] == Kind.HEARTBEAT else event.get("topic")) or ""
+            if act in member.after and time - member.unregistered > LATE:
+                self._missteps.note(GroupMisstep.ACTS_STOPPED, member, event, since=member.unregistered)
+            member.after.add(act)
         return member
 
 

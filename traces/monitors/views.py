@@ -163,7 +163,24 @@ def _is_about_the_gone(
         ends[membership.actor.name] = membership.end
     since = difference.until - settings.silent_death - settings.rounds
     gone = {name for name, end in ends.items() if end is not None and since <= end <= difference.until}
-    return bool(differ) and differ <= gone
+    both = difference.actor, difference.other
+
+    def began(name: str) -> int:
+        """Since when one of the two has seen the client and the other one has not, ms."""
+        return max(_saw_last(seen, actor, name, difference.until) for actor in both)
+
+    if not differ or not differ <= gone:
+        return False
+    return all((ends[name] or 0) - began(name) <= settings.rounds for name in differ)
+
+
+def _saw_last(seen: list[tuple[Run, View]], actor: Actor, name: str, until: int) -> int:
+    """Since when a process has seen a client, or not seen it, as it did last before ``until``, ms."""
+    since, had = until, None
+    for run, view in seen:
+        if run.actor == actor and run.first < until and (name in view.members) is not had:
+            since, had = run.first, name in view.members
+    return since
 
 
 def _said(

@@ -409,3 +409,21 @@ def test_a_broadcasting_client_balances_while_it_reaches_no_broker() -> None:
     alone = [one | {"members": None} if one["kind"] == Kind.REBALANCE else one for one in WRONG[GroupMisstep.SILENT]]
     assert GroupMisstep.SILENT in told(alone, groups=ORDERLY)
     assert GroupMisstep.SILENT not in told(alone, groups={"G": Group(mode="broadcasting")})
+
+
+def test_a_round_that_began_before_its_client_left_goes_on_to_other_brokers_and_topics() -> None:
+    left = [*OWNS, *ENDS]
+    rounds = [heartbeat(75_000, "one", "T=*@7") | {"broker": name} for name in ("b", "c")]
+    passes = [pass_(76_000), pass_(77_000) | {"topic": "%RETRY%G"}]
+    assert GroupMisstep.ACTS_STOPPED not in told([*left, *rounds, *passes, stop(80_000)])
+    for again in (rounds[0] | {"time": 79_000}, passes[0] | {"time": 79_000}):
+        assert GroupMisstep.ACTS_STOPPED in told([*left, *rounds, *passes, again, stop(80_000)])
+
+
+def test_a_strategy_with_settings_may_name_a_queue_twice() -> None:
+    def is_told(*given: str, by: str) -> bool:
+        return GroupMisstep.UNKNOWN_GIVEN in told([*OWNS, pass_(40_000, *given, detail=by)])
+
+    assert is_told("b:0", "b:0", by="AVG")
+    assert not is_told("b:0", "b:0", by="CONFIG")
+    assert is_told("b:9", by="CONFIG")

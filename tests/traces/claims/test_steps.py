@@ -198,6 +198,16 @@ def test_a_broadcasting_client_sets_what_its_file_holds_when_it_takes_a_queue_ag
 
 
 RESET_TO_1 = [*RIGHT, event(900, Kind.RESET, offset=1), revoke(910, "one", path="reset")]
+
+
+def unheard(until: int, *parts: dict[str, Any]) -> list[Any]:
+    """One sends heartbeats to another broker only, and pulls from this one as well."""
+    told_both = [beats(50) | {"broker": name} for name in ("b", "c")]
+    to_c = [beats(time) | {"broker": "c"} for time in range(30_000, until, 30_000)]
+    polls = [one for time in range(15_000, until, 15_000) for one in (nothing(time), pull(time + 10, 2))]
+    return [*told_both, *RIGHT, *to_c, *polls, *parts]
+
+
 WRONG: dict[Misstep, list[Any]] = {
     Misstep.NOT_ASKED: [*RIGHT, found(800, "one", 2, 3), found(900, "one", 2, 3)],
     Misstep.ELSEWHERE: [*RIGHT, found(800, "one", 2, 3), pull(900, 4)],
@@ -359,6 +369,7 @@ WRONG: dict[Misstep, list[Any]] = {
         *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
         *(locked(20_000), locked(40_000)),
     ],
+    Misstep.NO_HEARTBEAT: unheard(200_000),
     Misstep.NOT_HELD: [
         *BEGIN[:-2],
         *(one for n in range(51) for one in (pull(400 + 20 * n, 0), nothing(410 + 20 * n))),
@@ -800,6 +811,55 @@ def test_a_lock_that_was_not_given_back_is_told_though_the_queue_is_taken_again(
     assert not is_told(40_000, locked(2_100, Kind.UNLOCK))
 
 
+def test_a_queue_is_locked_for_as_long_as_its_listener_runs_though_it_is_dropped() -> None:
+    """Before 5.0, rounds for all locks leave out none, and a queue is unlocked in the first pass after its listener."""
+    begun = [locked(50), *BEGIN, deliver(500, "one", 0), revoke(600, "one", path="removal")]
+    rounds = [locked(20_000), locked(40_000), event(50_000, Kind.REBALANCE, "one", broker=None, queue=None)]
+    returned = [result(60_000, "one", 0), event(60_001, Kind.DISCARDED, "one", offset=0)]
+    end = store(99_000, 0)
+    assert told(begun, rounds, end, groups=ORDERLY) == []
+    assert told(begun, rounds, returned, locked(80_500, Kind.UNLOCK), end, groups=ORDERLY) == []
+    unlocked = [locked(600, Kind.UNLOCK), *returned]
+    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT]
+
+
+def test_a_queue_may_be_unlocked_late_for_an_earlier_window() -> None:
+    """``unlockDelay``: the window that has begun since goes on until the locks are renewed."""
+    left = [locked(50), *RIGHT, revoke(2_000, "one", path="removal")]
+    again = [locked(12_000), asked(12_010, 2), assign(12_020, 2), pull(12_030, 2), found(12_040, "one", 2, 9)]
+    goes_on = [memory(1_000 * second, 2) for second in range(14, 60, 4)]
+    given = [*done(29_000, 2, 3), locked(32_000), locked(52_000)]
+    late = told(left, again, locked(22_000, Kind.UNLOCK), goes_on, given, groups=ORDERLY)
+    assert Misstep.LOCK_OVER not in late
+    assert Misstep.UNLOCKED_EARLY not in late
+    early = told(left, again, locked(50_000, Kind.UNLOCK), goes_on, done(56_000, 2, 3), groups=ORDERLY)
+    assert Misstep.LOCK_OVER in early
+
+
+def test_a_queue_that_was_unlocked_for_a_moment_is_told_when_its_lock_is_renewed() -> None:
+    begun = [locked(50), *RIGHT]
+
+    def is_told(unlocked: int, *locks: int) -> bool:
+        parts = locked(unlocked, Kind.UNLOCK), [locked(time) for time in locks]
+        return Misstep.UNLOCKED_EARLY in told(begun, *parts, groups=ORDERLY)
+
+    assert is_told(45_000, 47_000, 67_000)
+    # A client that stops may lock it once more, a moment later.
+    assert not is_told(45_000, 47_000)
+
+
+def test_a_log_that_records_the_first_renewal_of_a_lock_does_not_record_the_others() -> None:
+    """Before 4.9.5 a client learnt of its first lock from the next round, and says so once."""
+
+    def is_told(*locks: int) -> bool:
+        goes_on = [memory(1_000 * second, 0) for second in range(20, 100, 4)]
+        given = [locked(time) for time in locks], goes_on, done(80_000, 0, 1)
+        return Misstep.LOCK_OVER in told(locked(50), BEGIN, *given, groups=ORDERLY)
+
+    assert not is_told(19_000)
+    assert is_told(19_000, 39_000)
+
+
 def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is_resumed() -> None:
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     assert told(idle, passes(28_999), revoke(29_000, "one")) == []
@@ -1010,6 +1070,26 @@ def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_
     assert told(*wrong, *given_back, locked(19_300), groups=ORDERLY, settings=told_life) == []
     both = told(*wrong, *given_back, locked(24_000), groups=ORDERLY, settings=told_life)
     assert both == [Misstep.LOCKED_TWICE]
+
+
+def test_a_client_that_reaches_a_broker_again_sends_it_heartbeats_soon() -> None:
+    assert Misstep.NO_HEARTBEAT in told(unheard(200_000))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(160_000))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000, beats(100_000) | {"broker": "b"}))
+    cut = nothing(199_000) | {"result": "error"}
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000, cut, pull(199_010, 2), nothing(199_500)))
+    assert Misstep.NO_HEARTBEAT not in told(unheard(200_000), broker_restart(190_000))
+
+
+def test_a_lock_whose_life_is_not_stated_lasts_from_one_renewal_to_the_next() -> None:
+    def is_told(another: int, *renewed: int) -> bool:
+        locks = [locked(50), *BEGIN, *map(locked, renewed), locked(another) | {"client": "two"}]
+        return Misstep.LOCKED_TWICE in told(*locks, groups=ORDERLY)
+
+    assert [is_told(time, 1_000, 21_000, 41_000) for time in (59_000, 61_000)] == [True, False]
+    # It may have expired during one long interval.
+    assert not is_told(59_000, 21_000, 41_000)
+    assert not is_told(48_000, 1_000, 21_000, 26_000, 41_000)
 
 
 def test_an_orderly_listener_that_commits_several_messages_by_hand_sets_one_offset_for_them() -> None:

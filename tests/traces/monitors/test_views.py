@@ -107,6 +107,18 @@ def test_a_broker_may_keep_a_member_that_has_stopped_until_its_channel_expires()
     assert seen_by_one_only(5_000, 300_000).counts(CLAIM) == (1, 0)
 
 
+def test_a_member_that_one_did_not_see_long_before_it_ended_is_not_one_that_has_gone() -> None:
+    def seen_by_c2_only(since: int) -> int:
+        alone, both = range(since, 300_000, 20_000), ["c1", "c2"]
+        events = [*passes("c1", both, *range(0, since, 20_000)), *passes("c1", ["c1"], *alone)]
+        events += [*passes("c2", both, *range(5_000, 300_000, 20_000)), stop(300_000, "c1"), stop(300_000, "c2")]
+        return Judged(sorted(events, key=lambda each: each["time"]), end=400_000).counts(CLAIM)[0]
+
+    assert seen_by_c2_only(0) == 1
+    assert seen_by_c2_only(200_000) == 1
+    assert seen_by_c2_only(270_000) == 0
+
+
 def test_the_view_of_a_member_that_was_not_seen_to_end_is_in_doubt() -> None:
     events = [*passes("c1", ["c1", "c2"], 0), *passes("c2", ["c1", "c2"], 0), *passes("c1", ["c1"], 15_000)]
     judged = Judged(events, end=200_000, evidence=WITHOUT_ENDS)

@@ -5,6 +5,7 @@ A fold works on one queue; that its broker was restarted, or its process is abou
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -39,19 +40,24 @@ STOPPING = 30_000
 """
 
 
+SOME = 3
+"""So many heartbeats to another broker show that a client sends them."""
+
+
 @dataclass
 class _Said:
     """What a process has said in its passes and heartbeats.
 
     Attributes:
         passes: times of its passes; ``beats``: of its heartbeats, ms.
-        answered: when each broker has answered it.
+        told: when each broker got a heartbeat of it; ``answered``: when each has answered it.
         shares: what it last gave itself of each topic.
         routes: the brokers of each topic as it knew them, with the times.
     """
 
     passes: list[int] = field(default_factory=list)
     beats: list[int] = field(default_factory=list)
+    told: dict[str, list[int]] = field(default_factory=dict)
     answered: dict[str, list[int]] = field(default_factory=dict)
     shares: dict[str, Collection[str]] = field(default_factory=dict)
     routes: dict[str, list[tuple[int, Collection[str]]]] = field(default_factory=dict)
@@ -73,6 +79,7 @@ class _Said:
             elif kind == Kind.HEARTBEAT:
                 said.beats.append(time)
                 if broker:
+                    said.told.setdefault(broker, []).append(time)
                     said.answered.setdefault(broker, []).append(time)
             if kind in _ROUTES and queues:
                 said.routes.setdefault(topic or "", []).append((time, brokers))
@@ -99,6 +106,7 @@ class Circumstances:
         self._ends: dict[Actor, list[int]] = {}
         self._said: dict[Actor, _Said] = {}
         self._events, self._rounds = context.events, settings.rounds
+        self._silent = settings.silent_death + settings.rounds
         self._end = context.end
         named = (broker for (broker,) in context.events.different("broker"))
         self._with_slaves = {master_of(str(broker)) for broker in named if is_of_slave({"broker": broker})}
@@ -283,6 +291,23 @@ class Circumstances:
         broker = self._names.slots[line["slot"]].broker
         answered = self._of(line).answered.get(broker, ())
         return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
+
+    def unheard_since(self, line: Any) -> int:
+        """When a process last sent a heartbeat to the broker of a queue, if it pulled the queue long after that, and
+        sent heartbeats to another broker meanwhile; otherwise NEVER.
+
+        Heartbeats that name no broker reach slaves, which may also answer pulls.
+        """
+        broker = self._names.slots[line["slot"]].broker
+        said = self._of(line)
+        told, beats = said.told.get(broker, []), said.beats
+        until = int(line["told_at"])
+        since = told[place - 1] if (place := bisect_right(told, until)) else NEVER
+        if since == NEVER or until - since <= self._silent or self._to_slaves or broker in self._with_slaves:
+            return NEVER
+        if line["vain"] > since or any(since <= time <= until for time in self._restarts.get(broker, ())):
+            return NEVER  # neither reached the broker for a while
+        return since if bisect_right(beats, until) - bisect_right(beats, since + LATE) >= SOME else NEVER
 
     def _is_idle(self, line: Any, since: int, until: int, apart: int) -> bool:
         """Whether a process pulled nothing for long although it was running and its broker answered all the time.

@@ -162,6 +162,7 @@ class StepFold:
         """The result: all missteps, and how many lines were judged for each claim."""
         self._make_room()
         _finish(self._tables)
+        self._tell_of_heartbeats()
         used = int(self._tables.used[0])
         lines, missteps = self._tables.lines[:used], self._tables.missteps[:used]
         beside = np.array([evidence_mask(one.step.beside) for one in Misstep])
@@ -203,6 +204,16 @@ class StepFold:
             is_judged = any(self._tables.judged[one] for one in Misstep if one.step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
         return replace(nothing(0), rows=rows, judged=judged, violated=violated, doubtful=doubtful)
+
+    def _tell_of_heartbeats(self) -> None:
+        """Check whether processes pulled from brokers to which they send no heartbeats."""
+        if not self._tables.judged[Misstep.NO_HEARTBEAT]:
+            return
+        for n in np.flatnonzero(self._tables.lines["told_at"][: int(self._tables.used[0])] > 0).tolist():
+            line, found = self._tables.lines[n], self._tables.missteps[n, Misstep.NO_HEARTBEAT]
+            since = self._circumstances.unheard_since(line)
+            if since != NEVER:
+                found["time"], found["since"] = line["told_at"], since
 
     def _queue_ends(self, lines: Any) -> Any:
         """The ends of queues, as clients learnt them and as brokers have stored: the two are in different folds.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...claims.settings import REBALANCE_PERIOD
 from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
 from ...format.kinds import Path, Result, codes
@@ -51,9 +52,9 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         note_misstep(t, n, Misstep.OTHER_NEXT, now, offset, after)
     if line.locked != NEVER and t.flags[line.slot] & ORDERLY:
         # OR-9: a refusal alone does not affect the window, which continues until the round for all locks, or its end.
-        is_lost = line.unlocked > line.locked and line.has == 1
+        is_lost = max(line.lost_at, line.given_back) > line.locked and line.has == 1
         # OR-5: for a client, a lock is over after half of the time for which the broker keeps it.
-        is_asked = line.renewed_at - line.locked > APART or (line.renews and now - line.resumed > SILENCE)
+        is_asked = line.renewed_at - line.locked > APART or (line.renews > 1 and now - line.resumed > SILENCE)
         is_over = is_asked and now - line.locked > t.terms[LOCK_LIFE] // 2 + SILENCE
         if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
             note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
@@ -188,6 +189,8 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
         line.told_call, line.told_well = item.call, item.well
     if item.window == line.window and line.calls > 0:
         line.calls -= 1
+        if line.kept != NEVER:
+            line.kept = now + REBALANCE_PERIOD  # OR-9: the next pass unlocks it
     name_it(t, n, item, origin, attempt)
     if item.running > 0:
         return

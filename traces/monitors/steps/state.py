@@ -129,7 +129,9 @@ LINE = np.dtype(
                 "unlocked",  # when it last gave the lock back or found it lost, ms
                 "given_back",  # when it first gave the lock back since it took the queue; NEVER: it did not
                 "in_vain",  # when it locked the queue that it had given up a while ago; NEVER: it did not
-                "renews",  # 1: it has renewed its lock, and as often as it should
+                "lost_at",  # when it last found the lock lost, ms; NEVER: it did not
+                "renews",  # how often it has renewed its lock in time, one after another,
+                "renewed_within",  # and the shortest time between two of these, ms; 0: it has not
                 "locks_only",  # 1: nothing except its locks was recorded
                 "strays",  # results of messages that had left the window, which may still be discarded
                 "removing",  # when an offset was stored for giving up the queue; NEVER: it was given up since
@@ -302,7 +304,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     line.vain_at = line.vain = line.heard = line.denied_at = line.shown_at = line.showing_at = NEVER
     line.answered_at = NEVER
     line.removing = line.locked = line.tried_at = line.unlocked = line.given_back = line.refused_at = NEVER
-    line.taken_at = line.in_vain = line.renewed_at = line.overdue_at = NEVER
+    line.taken_at = line.lost_at = line.in_vain = line.renewed_at = line.overdue_at = NEVER
     line.behind_at = line.idle_since = line.kept = line.overtaken = line.unanswered_at = line.persisted_at = NEVER
     line.sent = line.unstored = line.behind = line.watched = UNKNOWN
     line.last_held = line.split = line.illegal = line.unsent = UNKNOWN

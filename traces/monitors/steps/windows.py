@@ -112,7 +112,8 @@ def tell_if_unstored(t: Any, n: int, until: int) -> None:
 def tell_if_kept(t: Any, n: int, until: int) -> None:
     """Check whether the lock of a queue that was given up was not given back by ``until``, nor soon after."""
     line = t.lines[n]
-    if line.kept != NEVER and until - line.kept > UNLOCKS + SILENCE:
+    # OR-9: clients before 5.2 keep the lock for as long as a listener runs.
+    if line.kept != NEVER and line.calls == 0 and until - line.kept > UNLOCKS + SILENCE:
         note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
 
 
@@ -151,7 +152,7 @@ def give_up(t: Any, n: int, path: Path) -> None:
     if line.given_back != NEVER and line.last - line.given_back > t.terms[LOCK_LIFE]:
         note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
     is_locked = line.locked != NEVER and line.unlocked < line.locked and line.refused_at == NEVER
-    if is_locked and line.has == 1 and t.flags[line.slot] & ORDERLY:
+    if is_locked and line.has == 1 and t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
         # A process that ends unlocks everything first, and its last pass may take and lock a queue again after that.
         if path == Path.REMOVAL:
             line.kept = line.last
@@ -197,10 +198,13 @@ def lock(t: Any, n: int, status: Result) -> None:
     line.renewed_at, line.overdue_at = line.last, NEVER
     tell_if_locked_for_nothing(t, n)
     if status == Result.OK:
-        other = int64(t.latest[line.slot, 1]) if t.terms[LIFE_TOLD] else int64(UNKNOWN)
+        other = int64(t.latest[line.slot, 1])
         while other >= 0:
             one = t.lines[other]
-            ends = one.locked + t.terms[LOCK_LIFE] - APART - t.terms[WIDEST]
+            # If its life is not stated, a lock lasts at least from one renewal to the next, as two of them have shown.
+            renewed = int64(one.renewed_within) if one.renews > 2 else int64(0)
+            life = int64(t.terms[LOCK_LIFE]) if t.terms[LIFE_TOLD] else renewed
+            ends = one.locked + life - APART - t.terms[WIDEST]
             # RB-33: clients do not wait for an unlock, which the broker may handle after a request that was sent later.
             is_held = one.locked != NEVER and one.unlocked < one.locked - APART
             if other != n and is_held and line.last < ends:
@@ -209,9 +213,17 @@ def lock(t: Any, n: int, status: Result) -> None:
         if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
             line.got_at = line.last
         else:
-            line.renews = line.last - line.locked <= RENEWED  # otherwise its interval is a longer one
-        # RB-33: a round for all locks that is under way may still lock a queue that has just been given up.
-        if line.has == 0 and line.in_vain == NEVER and line.last - line.left_at > SILENCE:
+            # A longer interval is one that is configured, or logs do not record each time.
+            passed = line.last - line.locked
+            line.renews = line.renews + 1 if passed <= RENEWED else 0
+            # The first round for all locks may come soon after the queue was taken.
+            line.renewed_within = min(int64(line.renewed_within), passed) if line.renews > 2 else passed
+        # ST-8: a client that unlocks all queues in order to stop locks none of them in the rounds that follow.
+        if line.has == 1 and line.given_back != NEVER and line.last - line.given_back > LATE:
+            note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
+        # OR-9: a 4.x client locks a queue that it has dropped until its listener has returned and it is unlocked; and
+        # a round for all locks that is under way may still lock a queue that has just been unlocked.
+        if line.has == 0 and line.in_vain == NEVER and line.last - LATE > line.unlocked >= line.left_at - APART:
             line.in_vain = line.last
         line.locked, line.refused_at, line.told_refused = line.last, NEVER, NEVER
     elif status == Result.ERROR:
@@ -274,7 +286,7 @@ def _tell_if_free(t: Any, n: int) -> None:
 def lose(t: Any, n: int) -> None:
     """The process finds that it no longer has the lock."""
     line = t.lines[n]
-    line.unlocked = line.last
+    line.unlocked = line.lost_at = line.last
     if line.overdue_at != NEVER and line.last - line.overdue_at > 2 * APART and line.has == 1:
         note_misstep(t, n, Misstep.NOT_RENEWED, line.renewed_at, int64(UNKNOWN), int64(UNKNOWN))
 
@@ -284,5 +296,6 @@ def unlock(t: Any, n: int) -> None:
     """The process gives the lock back."""
     line = t.lines[n]
     line.unlocked, line.kept = line.last, NEVER
-    if line.has == 1 and line.given_back == NEVER:
+    # OR-9: it may also be the late unlock of an earlier window, of which the present one knows nothing.
+    if line.has == 1 and line.given_back == NEVER and line.last - line.left_at > 2 * UNLOCKS:
         line.given_back = line.last
