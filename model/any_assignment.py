@@ -14,7 +14,7 @@ from .membership import Consumer
 from .offsets import broadcasting, late_slot_free, may_commit, to_commit
 from .process_queue import in_table, may_take, working
 from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .route import Queue
 from .start_position import offset_answered
 
 any_assignment = Machine("any_assignment", doc="Clients that take and drop queues at any time.")

@@ -16,7 +16,7 @@ assignment = Machine(
 ).include(membership, start_stop, rebalance)
 assignment.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
 assignment.remember(
-    *("life", "members", "owns", "view", "lock", "paused", "woken", "leftover", "route", "at"),
+    *("life", "members", "owns", "view", "holder", "paused", "woken", "leftover", "route", "at"),
     when=lambda k: k.watch_steps == 1,
 )
 

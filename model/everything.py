@@ -17,8 +17,9 @@ from .offsets import may_commit, offsets, to_commit, write_offset
 from .process_queue import process_queue, reaches_broker
 from .pull import pull_loop
 from .queue_table import Leaving, change_windows, nothing
-from .rebalance import Chosen, Queue, allocated, obtainable, rebalance, table_changes
+from .rebalance import allocated, obtainable, rebalance, table_changes
 from .retry_copy import retry_copy
+from .route import Chosen, Queue
 from .schedule import schedule
 from .send_back import send_back
 from .share import share

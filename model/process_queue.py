@@ -15,7 +15,7 @@ from .consume_queue import Message, is_retry
 from .kernel import BoolLike, Constants, Int, IntLike, Lifetime, Machine, State, all_of, any_of, ite, maximum, not_
 from .lock import uses_locks
 from .membership import PROCESS, Consumer, Life
-from .rebalance import Chosen, Queue
+from .route import Chosen, Queue
 from .tags import filtered, tags
 
 

@@ -15,7 +15,7 @@ from .membership import PROCESS, Consumer
 from .offsets import write_offset
 from .process_queue import NO_OFFSET, WINDOW, Stage, may_pull, reaches_broker, window_empty, working
 from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .route import Queue
 from .tags import filtered
 
 pull_loop = Machine("pull", doc="Pulling: requests, answers, flow control, corrected offsets.").include(flow_control)

@@ -11,7 +11,7 @@ from .offsets import stored_offset
 from .process_queue import working
 from .pull import asks
 from .queue_table import change_table, nothing
-from .rebalance import Queue
+from .route import Queue
 
 pull_expiry = Machine("pull_expiry", doc="Lost pull loops, and the repair of them.")
 pull_expiry.constant("idle_limit", 1, high=1, doc="0: windows that do not pull are never dropped")

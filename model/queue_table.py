@@ -28,7 +28,7 @@ from .process_queue import (
     window_empty,
     windows_change,
 )
-from .rebalance import Chosen
+from .route import Chosen
 from .start_position import start_offset
 from .tags import filtered
 

@@ -9,14 +9,12 @@ with ``steps=whole`` a pass is indivisible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import IntEnum
 
 from .kernel import (
     BoolLike,
     ConfigurationError,
     Constants,
-    Domain,
     Elements,
     Int,
     IntLike,
@@ -31,18 +29,12 @@ from .kernel import (
     not_,
     same,
 )
-from .membership import Broker, Consumer, Life, alive, reaches
-from .route import note_route, queues_in_route, queues_in_view, readable_at_start, readable_queues, route
+from .lock import grant, grant_and_unlock, holds_lock, unlock_batch, uses_locks
+from .lock import obtainable as lock_obtainable
+from .membership import Broker, Consumer, Life, alive, locks_are_lost, reaches
+from .route import Chosen, Queue, note_route, queues_in_route, queues_in_view, readable_at_start, readable_queues, route
 from .share import STRATEGIES, share
 from .subscription import subscribed_at_start, subscribes, subscription
-
-
-class Queue(Domain, size="queues", label="q"):
-    """Queues of the topic, in sorted order; those below the number of readable queues are readable (EN-5)."""
-
-
-Chosen = Callable[[IntLike], BoolLike]
-"""Selects queues: whether a queue is one of those meant."""
 
 
 class Pass(IntEnum):
@@ -101,7 +93,7 @@ def _owned_at_start(k: Constants, c: int, q: int) -> bool:
     return bool(share(k, c, _members_at_start(k), readable_at_start(k), q))
 
 
-def _lock_at_start(k: Constants, q: int) -> int:
+def _holder_at_start(k: Constants, q: int) -> int:
     return next((c + 1 for c in range(k.consumers) if _owned_at_start(k, c, q)), 0)
 
 
@@ -118,7 +110,7 @@ rebalance.variable(
     "paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)"
 )
 rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
-rebalance.variable("lock", Int(0, "consumers"), Queue, init=_lock_at_start, when=lambda k: k.orderly == 1, doc="OR-1")
+rebalance.variable("holder", Int(0, "consumers"), Queue, init=_holder_at_start, when=uses_locks, doc="OR-1")
 
 
 def idle(s: State, c: Consumer) -> BoolLike:
@@ -150,9 +142,16 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
     lock (OR-1: ``RebalanceLockManager#tryLock``).
     """
     return all_of(
-        any_of(s.lock[q] == 0, s.lock[q] == c + 1) if s.orderly else True,
+        lock_obtainable(s, c, q) if uses_locks(s.constants) else True,
         not_(s.leftover[c, q]) if s.repairs else True,
     )
+
+
+@rebalance.refine(locks_are_lost)
+def table_forgotten(s: State, b: IntLike) -> None:
+    """OR-1: the locks of the queues of ``b`` are gone; queue ``q`` is on broker ``q`` modulo the number of brokers."""
+    if uses_locks(s.constants):
+        s.holder = lambda q: ite(q % s.brokers == b, 0, s.holder[q])
 
 
 @rebalance.definition
@@ -209,8 +208,8 @@ def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
 
     table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda q: all_of(kept(q), not_(s.owns[c, q])))
     s.owns[c] = kept
-    if s.orderly:
-        s.lock = lambda q: ite(all_of(mine(q), obtainable(s, c, q)), c + 1, ite(s.lock[q] == c + 1, 0, s.lock[q]))
+    if uses_locks(s.constants):
+        grant_and_unlock(s, c, kept, lambda q: not_(kept(q)))
 
 
 @rebalance.action(fair=True, tells="{c} asks {b} for the member list", when=lambda k: k.steps == "fine")
@@ -231,8 +230,8 @@ def drop_queues(s: State, c: Consumer) -> None:
 
     table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda _: False)
     s.owns[c] = lambda q: all_of(s.owns[c, q], kept(q))
-    if s.orderly:
-        s.lock = lambda q: ite(all_of(s.lock[q] == c + 1, not_(wanted(s, c, q))), 0, s.lock[q])
+    if uses_locks(s.constants):
+        unlock_batch(s, c, lambda q: not_(wanted(s, c, q)))
     s.at[c] = Pass.DROPPED
 
 
@@ -242,8 +241,8 @@ def take_queue(s: State, c: Consumer, q: Queue) -> None:
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
     table_changes(s, c, lambda _: False, lambda p: same(p, q))
     s.owns[c, q] = True
-    if s.orderly:
-        s.lock[q] = c + 1
+    if uses_locks(s.constants):
+        grant(s, c, q)
 
 
 @rebalance.action(fair=True, tells="{c} ends its pass", when=lambda k: k.steps == "fine")
@@ -328,8 +327,8 @@ def expire_lock(s: State, q: Queue) -> None:
     def silent(c: Consumer) -> BoolLike:
         return any_of(s.life[c] == Life.GONE, s.paused[c] if s.pauses else False)
 
-    s.require(s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, silent(c))))
-    s.lock[q] = 0
+    s.require(s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), silent(c))))
+    s.holder[q] = 0
 
 
 def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:

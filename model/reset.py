@@ -25,7 +25,7 @@ from .offsets import accepts_commit, stored_offset
 from .process_queue import NO_OFFSET, in_table, working
 from .pull import answers, carries, inside, may_ask, redirected
 from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .route import Queue
 from .start_position import queried_offset
 
 reset = Machine("reset", doc="Resets of the offset, by broker or clients.")

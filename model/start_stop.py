@@ -6,7 +6,8 @@ have already been notified to take (ST-9, from the order in ``DefaultMQPushConsu
 
 from __future__ import annotations
 
-from .kernel import BoolLike, IntLike, Machine, State, implies, ite, not_
+from .kernel import BoolLike, IntLike, Machine, State, implies, not_
+from .lock import unlock_batch, uses_locks
 from .membership import Broker, Consumer, Life, alive, reaches, wake
 from .rebalance import Pass
 
@@ -35,8 +36,8 @@ def stop(s: State, c: Consumer) -> None:
     """
     s.require(s.life[c] == Life.UP)
     s.life[c] = Life.STOPPING
-    if s.orderly:
-        s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
+    if uses_locks(s.constants):
+        unlock_batch(s, c, lambda _: True)
 
 
 @start_stop.definition

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ..model.assignment import assignment
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
+from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life, alive
-from ..model.rebalance import Queue, idle, owner, settled, wanted
-from ..model.route import queues_in_view, readable_queues, written_queues
+from ..model.rebalance import idle, owner, settled, wanted
+from ..model.route import Queue, queues_in_view, readable_queues, written_queues
 from ..model.share import STRATEGIES, eligible
 from ..model.subscription import subscribes
 from .claim import Claim
@@ -170,7 +171,7 @@ def _owned_by_the_paused(s: State) -> BoolLike:
 
 
 def _locked_out(s: State, c: Consumer, q: IntLike) -> BoolLike:
-    held_by_another = all_of(s.lock[q] != 0, s.lock[q] != c + 1)
+    held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
 

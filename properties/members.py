@@ -14,7 +14,8 @@ from ..model.everything import everything
 from ..model.history import Regression
 from ..model.kernel import all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
-from ..model.rebalance import Queue, idle, wanted
+from ..model.rebalance import idle, wanted
+from ..model.route import Queue
 from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
 from .claim import Claim, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS

@@ -11,7 +11,7 @@ from ..model.lock import holds_lock
 from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
 from .offsets import COUNTED

@@ -80,7 +80,6 @@ def _locked_ownership(s: State) -> dict[str, Any]:
     """Like :func:`_ownership`, with the broker's lock table; a client that has a queue believes in its lock."""
     return {
         **_ownership(s),
-        "holder": lambda q: s.lock[q],
         "holder_age": 0,
         "locked": lambda c, q: s.owns[c, q],
         "lock_age": 0,
