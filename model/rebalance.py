@@ -169,32 +169,49 @@ def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
     return s.idle_pulls == 1
 
 
-def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
-    """Whether a pass of ``c`` can begin with the member list of ``b``.
+def divides(k: Constants) -> bool:
+    """Whether the queues are divided among the clients: not in broadcasting (RB-7)."""
+    return bool(k.get("mode", "clustering") == "clustering")
 
-    A broker that knows no member answers an error, and the pass does nothing (RB-5:
-    ``ConsumerManageProcessor#getConsumerListByGroup``).
-    """
+
+def may_begin(s: State, c: Consumer) -> BoolLike:
+    """Whether ``c`` can begin a pass."""
     return all_of(
         subscribes(s, c),
         s.life[c] == Life.UP,
         idle(s, c),
         reaches_topic(s, c),
         not_(s.paused[c]) if s.pauses else True,
-        reaches(s, c, b),
         s.woken[c] if s.periodic == 0 else True,
-        s.exists(Consumer, lambda d: s.members[b].has(d)),
     )
 
 
-def _note_view(s: State, c: Consumer, b: Broker) -> None:
-    s.view[c] = s.members[b]
+def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
+    """Whether a pass of ``c`` can begin with the member list of ``b``.
+
+    A broker that knows no member answers an error, and the pass does nothing (RB-5:
+    ``ConsumerManageProcessor#getConsumerListByGroup``).
+    """
+    return all_of(may_begin(s, c), reaches(s, c, b), s.exists(Consumer, lambda d: s.members[b].has(d)))
+
+
+def begin_pass(s: State, c: Consumer) -> None:
+    """A pass of ``c`` begins with the route that ``c`` knows."""
     note_route(s, c)
     if s.periodic == 0:
         s.woken[c] = False
 
 
-@rebalance.action(fair=True, tells="{c} rebalances with the member list of {b}", when=lambda k: k.steps == "whole")
+def _note_view(s: State, c: Consumer, b: Broker) -> None:
+    s.view[c] = s.members[b]
+    begin_pass(s, c)
+
+
+def _whole(k: Constants) -> bool:
+    return bool(k.steps == "whole" and divides(k))
+
+
+@rebalance.action(fair=True, tells="{c} rebalances with the member list of {b}", when=_whole)
 def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
     """RB-4, RB-6, RB-30: a whole pass; in orderly mode it skips queues whose lock another client has."""
     s.require(may_ask(s, c, b))

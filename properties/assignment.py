@@ -135,6 +135,21 @@ ORDERLY_LOCK = Property(
     assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
+EVERY_QUEUE = Property(
+    id="broadcasting-client-gets-every-queue",
+    statement="In broadcasting, every client that runs eventually has every queue of the topic.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
+    holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, _has_all(s, c))),
+    assuming=("weak fairness of route refreshes and rebalance passes",),
+    rules=("RB-7", "G8"),
+)
+
+
+def _has_all(s: State, c: Consumer) -> BoolLike:
+    return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
+
+
 SAME_ID_OVERLAPS = Property(
     id="same-id-never-heals",
     statement="Two running consumers with one client id own the same queues whenever the group has settled.",
@@ -202,6 +217,14 @@ UNSUBSCRIBED: dict[str, int | str] = {"consumers": 2, "running": 1, "unsubscribe
 UNSUBSCRIBES: dict[str, int | str] = {"consumers": 2, "running": 2, "unsubscribes": 1}
 REPAIR: dict[str, int | str] = {"consumers": 2, "running": 1, "repairs": 1}
 PAUSED: dict[str, int | str] = {"consumers": 2, "running": 2, "pauses": 1}
+BROADCASTING: dict[str, int | str] = {
+    "consumers": 2,
+    "running": 0,
+    "queues": 2,
+    "mode": "broadcasting",
+    "crashes": 1,
+    "route_changes": 1,
+}
 ORDERLY: dict[str, int | str] = {"consumers": 3, "running": 2, "orderly": 1, "crashes": 1, "leaves": 1}
 CUT: dict[str, int | str] = {"consumers": 2, "running": 2, "brokers": 2, "cuts": 1}
 EVERYTHING: dict[str, int | str] = {
@@ -343,6 +366,7 @@ def claims() -> Iterator[Claim]:
         lesson="On the ring a doubled id leaves no gap.",
     )
     yield Claim(property=SAME_ID_OVERLAPS, machine=assignment, constants=SAME_ID)
+    yield Claim(property=EVERY_QUEUE, machine=assignment, constants=BROADCASTING)
     yield Claim(property=ORDERLY_LOCK, machine=assignment, constants=ORDERLY)
     yield Claim(
         property=ORDERLY_LOCK,

@@ -21,6 +21,7 @@ from ..model.membership import Life
 from ..model.orderly import Result, calls
 from ..model.orderly_lock import Window, orderly_lock
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, drops_in_steps
+from ..model.rebalance import divides
 from .verdict import Verdict
 
 Constants = Mapping[str, int | str]
@@ -72,7 +73,7 @@ def _ownership(s: State) -> dict[str, Any]:
         "stage": Stage.ABSENT,
         "log_end": 0,
         "handled": False,
-        "committed": 0,
+        "committed" if divides(s.constants) else "file": 0,
     }
 
 
@@ -145,6 +146,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_SHARES, "strategy": "CONSISTENT_HASH"},
         {**_SHARES, "orderly": 1},
         {**_SHARES, "brokers": 2, "broker_restarts": 1, "cuts": 1, "leaves": 0},
+        {**_SHARES, "mode": "broadcasting", "route_changes": 1},
     )
     for constants in shares:
         yield RefinementClaim(
@@ -153,7 +155,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             concrete=assignment,
             constants=constants,
             abstract=consumption,
-            as_concrete=("consumers", "queues"),
+            as_concrete=("consumers", "queues", "mode"),
             abstract_constants={"messages": 1, "arriving": 1, "moves": UNBOUNDED, "crashes": UNBOUNDED},
             mapping=_ownership,
             steps=4,
