@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_
 from .membership import Consumer
-from .route import Chosen, Queue
+from .route import Chosen, Queue, nothing
 
 lock = Machine("lock", doc="The broker's lock table, the clients' flags, and the ages of both.")
 lock.constant("client_window", 3, low=1, doc="ticks after which a client stops to believe in its lock (30 s)")
@@ -114,12 +114,19 @@ def grant_and_unlock(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) ->
 
 def grant_batch(s: State, c: IntLike, granted: Chosen) -> None:
     """OR-1: ``RebalanceLockManager#tryLockBatch``, for those queues whose lock is granted."""
-    grant_and_unlock(s, c, granted, lambda _: False)
+    grant_and_unlock(s, c, granted, nothing)
 
 
 def unlock_batch(s: State, c: IntLike, unlocked: Chosen) -> None:
     """OR-1: ``RebalanceLockManager#unlockBatch``."""
-    grant_and_unlock(s, c, lambda _: False, unlocked)
+    grant_and_unlock(s, c, nothing, unlocked)
+
+
+def forget(s: State, forgotten: Chosen) -> None:
+    """OR-1: the broker forgets the entries of some queues."""
+    s.holder = lambda q: ite(forgotten(q), 0, s.holder[q])
+    if _has_ages(s.constants):
+        s.holder_age = lambda q: ite(forgotten(q), 0, s.holder_age[q])
 
 
 # --- the client's half ----------------------------------------------------------------------------------------------
@@ -182,5 +189,4 @@ def forget_locks(s: State) -> None:
 
     ``RebalanceLockManager``; ``lockInStrictMode`` (5.x) would ask a quorum of replicas, and is off by default.
     """
-    s.holder = 0
-    s.holder_age = 0
+    forget(s, lambda _: True)

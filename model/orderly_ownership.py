@@ -36,8 +36,8 @@ from .process_queue import (
     may_take,
     working,
 )
-from .queue_table import change_table, nothing
-from .route import Chosen, Queue
+from .queue_table import change_table
+from .route import Chosen, Queue, nothing
 from .shutdown import service_stops
 from .start_position import start_offset
 
@@ -177,14 +177,6 @@ def lock_late(s: State, c: Consumer, q: Queue) -> None:
 
 
 # --- giving a queue up ----------------------------------------------------------------------------------------------
-
-
-@orderly_ownership.action(budget="moves", tells="{c} drops {q}", when=uses_locks)
-def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.1: the queue is marked as dropped; nothing new is begun, and the offset no longer moves."""
-    s.require(working(s, c), s.owns[c, q])
-    s.owns[c, q] = False
-    s.dropped[c, q] = True
 
 
 def _given_up(s: State, c: IntLike, q: IntLike) -> BoolLike:

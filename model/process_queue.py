@@ -133,7 +133,7 @@ def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], 
 
 def drops_in_steps(k: Constants) -> bool:
     """Whether a dropped queue stays in the table until its lock is given back: with orderly listeners (RB-33)."""
-    return bool(uses_locks(k) and k.get("moves", 0))
+    return bool(uses_locks(k) and k.get("moves", 1))
 
 
 process_queue.variable(

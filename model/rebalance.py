@@ -16,7 +16,6 @@ from .kernel import (
     ConfigurationError,
     Constants,
     Elements,
-    Int,
     IntLike,
     Machine,
     MemberSet,
@@ -29,10 +28,20 @@ from .kernel import (
     not_,
     same,
 )
-from .lock import grant, grant_and_unlock, holds_lock, unlock_batch, uses_locks
+from .lock import forget, grant_and_unlock, holds_lock, uses_locks
 from .lock import obtainable as lock_obtainable
 from .membership import Broker, Consumer, Life, alive, locks_are_lost, reaches
-from .route import Chosen, Queue, note_route, queues_in_route, queues_in_view, readable_at_start, readable_queues, route
+from .route import (
+    Chosen,
+    Queue,
+    note_route,
+    nothing,
+    queues_in_route,
+    queues_in_view,
+    readable_at_start,
+    readable_queues,
+    route,
+)
 from .share import STRATEGIES, share
 from .subscription import subscribed_at_start, subscribes, subscription
 
@@ -85,7 +94,8 @@ def _members_at_start(k: Constants) -> MemberSet:
     return MemberSet(Elements("Consumer", "c", k.consumers), lambda d: d < k.running)
 
 
-def _owned_at_start(k: Constants, c: int, q: int) -> bool:
+def owned_at_start(k: Constants, c: int, q: int) -> bool:
+    """Whether ``c`` has ``q`` in the initial state."""
     if c >= k.running or not subscribed_at_start(k, c):
         return False
     if not isinstance(k.queues, int):
@@ -93,11 +103,7 @@ def _owned_at_start(k: Constants, c: int, q: int) -> bool:
     return bool(share(k, c, _members_at_start(k), readable_at_start(k), q))
 
 
-def _holder_at_start(k: Constants, q: int) -> int:
-    return next((c + 1 for c in range(k.consumers) if _owned_at_start(k, c, q)), 0)
-
-
-rebalance.variable("owns", bool, Consumer, Queue, init=_owned_at_start, doc="in the table and not dropped")
+rebalance.variable("owns", bool, Consumer, Queue, init=owned_at_start, doc="in the table and not dropped")
 rebalance.variable(
     "view",
     SetOf(Consumer),
@@ -110,7 +116,6 @@ rebalance.variable(
     "paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)"
 )
 rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
-rebalance.variable("holder", Int(0, "consumers"), Queue, init=_holder_at_start, when=uses_locks, doc="OR-1")
 
 
 def idle(s: State, c: Consumer) -> BoolLike:
@@ -127,6 +132,13 @@ def allocated(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike
 @rebalance.definition
 def table_changes(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """What else happens in ``c`` when queues ``lost`` leave its table and queues ``won`` enter it."""
+
+
+@rebalance.definition
+def locks_change(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+    """RB-30.3, RB-33: a pass of ``c`` gets locks and gives locks back, at once: no listeners are followed here."""
+    if uses_locks(s.constants):
+        grant_and_unlock(s, c, granted, unlocked)
 
 
 def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
@@ -151,7 +163,7 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
 def table_forgotten(s: State, b: IntLike) -> None:
     """OR-1: the locks of the queues of ``b`` are gone; queue ``q`` is on broker ``q`` modulo the number of brokers."""
     if uses_locks(s.constants):
-        s.holder = lambda q: ite(q % s.brokers == b, 0, s.holder[q])
+        forget(s, lambda q: q % s.brokers == b)
 
 
 @rebalance.definition
@@ -225,8 +237,7 @@ def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
 
     table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda q: all_of(kept(q), not_(s.owns[c, q])))
     s.owns[c] = kept
-    if uses_locks(s.constants):
-        grant_and_unlock(s, c, kept, lambda q: not_(kept(q)))
+    locks_change(s, c, kept, lambda q: not_(kept(q)))
 
 
 @rebalance.action(fair=True, tells="{c} asks {b} for the member list", when=lambda k: k.steps == "fine")
@@ -245,10 +256,9 @@ def drop_queues(s: State, c: Consumer) -> None:
     def kept(q: IntLike) -> BoolLike:
         return all_of(wanted(s, c, q), not_(looks_abandoned(s, c, q)))
 
-    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda _: False)
+    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), nothing)
     s.owns[c] = lambda q: all_of(s.owns[c, q], kept(q))
-    if uses_locks(s.constants):
-        unlock_batch(s, c, lambda q: not_(wanted(s, c, q)))
+    locks_change(s, c, nothing, lambda q: not_(wanted(s, c, q)))
     s.at[c] = Pass.DROPPED
 
 
@@ -256,10 +266,9 @@ def drop_queues(s: State, c: Consumer) -> None:
 def take_queue(s: State, c: Consumer, q: Queue) -> None:
     """RB-30.3: one queue of the share enters the table, without waiting for its old owner."""
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
-    table_changes(s, c, lambda _: False, lambda p: same(p, q))
+    table_changes(s, c, nothing, lambda p: same(p, q))
     s.owns[c, q] = True
-    if uses_locks(s.constants):
-        grant(s, c, q)
+    locks_change(s, c, lambda p: same(p, q), nothing)
 
 
 @rebalance.action(fair=True, tells="{c} ends its pass", when=lambda k: k.steps == "fine")
@@ -331,12 +340,14 @@ def _cannot_be_asked(s: State, c: Consumer, b: Broker) -> BoolLike:
 
 
 def _can_expire(k: Constants) -> bool:
-    return bool(k.orderly and k.crashes + k.pauses > 0)
+    return bool(k.orderly and k.crashes + k.pauses + k.leaves > 0 and k.get("clock", "stopped") == "stopped")
 
 
 @rebalance.action(fair=True, tells="the lock of {q} expires", when=_can_expire)
 def expire_lock(s: State, q: Queue) -> None:
     """OR-1: a lock that a dead or frozen holder does not renew for 60 s is free again.
+
+    So is that of a client which stopped while it gave a queue up: its stop unlocks only what is not dropped (ST-8 (1)).
 
     ``RebalanceLockManager.LockEntry#isExpired``.
     """
@@ -345,7 +356,7 @@ def expire_lock(s: State, q: Queue) -> None:
         return any_of(s.life[c] == Life.GONE, s.paused[c] if s.pauses else False)
 
     s.require(s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), silent(c))))
-    s.holder[q] = 0
+    forget(s, lambda p: same(p, q))
 
 
 def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:

@@ -20,6 +20,11 @@ Chosen = Callable[[IntLike], BoolLike]
 """Selects queues: whether a queue is one of those meant."""
 
 
+def nothing(_: IntLike) -> BoolLike:
+    """A set of no queues."""
+    return False
+
+
 route = Machine("route", doc="How many queues of the topic there are, and how many each client knows of.")
 route.constant("queues", 4, low=1, high=8, doc="queues of the topic, once all route changes are made")
 route.constant("unread_queues", 0, high=7, doc="how many of them are written but not read: read below write count")

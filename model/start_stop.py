@@ -28,6 +28,13 @@ def start(s: State, c: Consumer) -> None:
         s.woken[c] = True
 
 
+@start_stop.definition
+def service_stops(s: State, c: IntLike) -> None:
+    """ST-8 (1): what else happens when the consume service stops; an orderly one unlocks its queues."""
+    if uses_locks(s.constants):
+        unlock_batch(s, c, lambda _: True)
+
+
 @start_stop.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
     """ST-8 (1): the consume service stops, orderly locks are released; its queues stay undropped until the last step.
@@ -36,8 +43,7 @@ def stop(s: State, c: Consumer) -> None:
     """
     s.require(s.life[c] == Life.UP)
     s.life[c] = Life.STOPPING
-    if uses_locks(s.constants):
-        unlock_batch(s, c, lambda _: True)
+    service_stops(s, c)
 
 
 @start_stop.definition

@@ -110,6 +110,16 @@ GIVEN_UP_IS_FREE = Property(
     rules=("RB-33", "RB-34", "G10"),
 )
 
+USED_OR_GIVEN_UP = Property(
+    id="queue-is-used-or-given-up",
+    statement="A queue that an orderly client is giving up is taken again only after it has left the table.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: s.forall(Queue, lambda q: not_(all_of(s.owns[c, q], s.dropped[c, q])))
+    ),
+    rules=("RB-30", "RB-35"),
+)
+
 _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
 """Ticks of 30 s: a client believes in a lock for 1, the lock lasts for 2, and a call lasts 1 at most."""
 

@@ -115,9 +115,10 @@ def _lock_alone(s: State) -> dict[str, Any]:
 
 _SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "crashes": 1, "leaves": 1}
 _GROUP: Constants = {"running": 0, "consumers": 2, "queues": 1, "messages": 1, "orphans": 1}
+_IN_ORDER: Constants = {"orderly": 1, "listener": "orderly", "steps": "fine", "clock": "stopped"}
 _SAME = (
     *("consumers", "queues", "messages", "orphans", "copies", "retry_room", "attempts", "pulls", "causes", "version"),
-    *("failures", "crashes", "leaves", "broker_restarts"),
+    *("failures", "crashes", "leaves", "broker_restarts", "listener", "clock"),
 )
 _LOCKED_SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "orderly": 1}
 _ORDERLY: Constants = {"listener": "orderly", "clock": "stopped", "messages": 1, "arriving": 1, "moves": UNBOUNDED}
@@ -168,6 +169,10 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_GROUP, "crashes": 1, "causes": 1, "pulls": "fine"},
         {**_GROUP, "crashes": 1, "queues": 2},
         {**_GROUP, "queues": 2, "messages": 2, "retry_room": 1, "copies": 1, "failures": 1, "attempts": 1},
+        {**_GROUP, **_IN_ORDER, "failures": 1},
+        {**_GROUP, **_IN_ORDER, "crashes": 1},
+        {**_GROUP, **_IN_ORDER, "broker_restarts": 1},
+        {**_GROUP, **_IN_ORDER, "leaves": 1},
     )
     for constants in groups:
         yield RefinementClaim(
@@ -179,7 +184,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             constants=constants,
             abstract=consumption,
             as_concrete=_SAME,
-            abstract_constants={"moves": UNBOUNDED},
+            abstract_constants={"moves": UNBOUNDED, "lock_losses": UNBOUNDED},
             mapping=_without_membership,
             steps=4,
             rules=("RB-30", "ST-8"),
