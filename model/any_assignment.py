@@ -13,8 +13,8 @@ from .lock import uses_locks
 from .membership import Consumer
 from .offsets import broadcasting, late_slot_free, may_commit, to_commit
 from .process_queue import in_table, may_take, working
-from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .queue_table import Leaving, change_table
+from .route import Queue, nothing
 from .start_position import offset_answered
 
 any_assignment = Machine("any_assignment", doc="Clients that take and drop queues at any time.")
@@ -56,6 +56,14 @@ def drop(s: State, c: Consumer, q: Queue) -> None:
     """RB-32: the last commit is sent, and arrives before anything else happens."""
     s.require(working(s, c), s.owns[c, q])
     change_table(s, c, lost=lambda p: same(p, q), won=nothing)
+
+
+@any_assignment.action(budget="moves", tells="{c} drops {q}", when=uses_locks)
+def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
+    """RB-30.1: the queue is marked as dropped; nothing new is begun, and the offset no longer moves."""
+    s.require(working(s, c), s.owns[c, q])
+    s.owns[c, q] = False
+    s.dropped[c, q] = True
 
 
 @any_assignment.action(

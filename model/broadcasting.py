@@ -29,7 +29,7 @@ from .membership import Consumer, Life
 from .offsets import broadcasting, to_commit
 from .process_queue import NO_OFFSET, Orphan, Stage, held, take_out, working
 from .queue_table import Leaving
-from .rebalance import Queue
+from .route import Queue
 
 broadcast = Machine("broadcasting", doc="What only broadcasting clients do: offset files, and messages that expire.")
 broadcast.constraint(

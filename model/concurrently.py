@@ -14,7 +14,7 @@ from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
 from .membership import Consumer, Life
 from .offsets import broadcasting
 from .process_queue import WINDOW, Orphan, Stage, count_out, finish, working
-from .rebalance import Queue
+from .route import Queue
 
 concurrently = Machine("concurrently", doc="Concurrent listeners: tasks, results, and what a drop does to them.")
 concurrently.constant("listener", "concurrently", choices=("concurrently", "orderly"), doc="kind of listener")

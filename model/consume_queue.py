@@ -7,7 +7,7 @@ A message is identified by queue and offset. If ``copies`` is not 0 the last que
 from __future__ import annotations
 
 from .kernel import Constants, Domain, Int, IntLike, Machine, State
-from .rebalance import Queue
+from .route import Queue
 
 
 class Message(Domain, size="messages", label="m"):
@@ -67,9 +67,9 @@ def start(s: State, q: IntLike) -> IntLike:
 
 
 @consume_queue.action(
-    fair=True, tells="a message is stored in {q}", when=lambda k: not isinstance(k.messages, int) or k.arriving > 0
+    tells="a message is stored in {q}", when=lambda k: not isinstance(k.messages, int) or k.arriving > 0
 )
 def produce(s: State, q: Queue) -> None:
-    """A producer's message is appended to a queue of the topic."""
+    """A producer's message is appended to a queue of the topic; no producer has to send any."""
     s.require(not is_retry(s.constants, q), end(s, q) < s.messages - s.retry_room)
     s.log_end[q] = s.log_end[q] + 1

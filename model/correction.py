@@ -16,8 +16,8 @@ from .membership import Consumer
 from .offsets import late_slot_free, write_offset
 from .process_queue import NO_OFFSET, under_repair, working
 from .pull import answers, corrected_offset, outside, redirected
-from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .queue_table import Leaving, change_table
+from .route import Queue, nothing
 
 correction = Machine("correction", doc="Windows that are dropped but still in the table, and corrected offsets.")
 correction.constant("resets", 0, high=2, doc="how often the operator may reset the offset of the group")

@@ -2,7 +2,7 @@
 
 ``consumption`` lets clients take and drop queues at any time. Here a queue changes hands only for the reasons it does
 in RocketMQ: joins, leaves, deaths, heartbeats, stale member lists, and a broker that loses its tables. The action texts
-are shared; this module only adds what else happens when a table changes.
+are shared; this module only adds what else happens when a table changes. Listeners are concurrent or orderly.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from .history import Cause, Regression, history, note_cause, note_commit
 from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, any_of, implies, ite, not_
 from .membership import Broker, Consumer, Life, broker_forgets, membership, reaches
 from .offsets import may_commit, offsets, to_commit, write_offset
-from .process_queue import process_queue, reaches_broker
+from .orderly import orderly
+from .orderly_ownership import orderly_ownership
+from .process_queue import drops_in_steps, in_table, may_take, process_queue, reaches_broker
 from .pull import pull_loop
-from .queue_table import Leaving, change_windows, nothing
-from .rebalance import Chosen, Queue, allocated, obtainable, rebalance, table_changes
+from .queue_table import Leaving, change_windows
+from .rebalance import allocated, locks_change, obtainable, rebalance, table_changes
 from .retry_copy import retry_copy
+from .route import Chosen, Queue, nothing
 from .schedule import schedule
 from .send_back import send_back
 from .share import share
@@ -29,22 +32,21 @@ everything = Machine(
     "everything",
     doc="Membership, rebalance, pulling, listeners and offsets together; queues change hands as real views make them.",
 ).include(membership, start_stop, rebalance, consume_queue, history, process_queue, pull_loop, concurrently, offsets)
-everything.include(start_position, retry_copy, send_back, schedule)
+everything.include(start_position, retry_copy, send_back, schedule, orderly, orderly_ownership)
 everything.constraint(
-    "orderly",
-    "repairs",
-    holds=lambda k: not k.orderly and not k.repairs,
-    message="orderly locks and repairs are followed in the machines assignment and consumption",
+    "repairs", holds=lambda k: not k.repairs, message="repairs are followed in the machines assignment and consumption"
 )
 everything.constraint(
+    "orderly",
     "listener",
-    holds=lambda k: k.listener == "concurrently",
-    message="orderly listeners, with their locks, are followed in the machine consumption",
+    "steps",
+    holds=lambda k: k.orderly == (k.listener == "orderly") and (not k.orderly or k.steps == "fine"),
+    message="orderly listeners need orderly=1 and steps=fine: a queue is unlocked and taken in steps",
 )
 everything.constraint(
     "mode",
     holds=lambda k: k.mode == "clustering",
-    message="broadcasting clients need no membership; they are followed in the machine consumption",
+    message="broadcasting clients need no membership; they are followed in the machines assignment and consumption",
 )
 everything.constraint(
     "running", holds=lambda k: k.running == 0, message="here all clients start during the run, so that windows open"
@@ -63,8 +65,19 @@ def topic_and_retry_queue(s: State, c: IntLike, view: MemberSet, queues: IntLike
 
 @everything.refine(table_changes)
 def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
-    """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one."""
+    """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one.
+
+    A window of an orderly client ends only once no listener runs there (RB-33: ``orderly_ownership``).
+    """
+    if drops_in_steps(s.constants) and won is nothing:
+        s.dropped[c] = lambda q: any_of(lost(q), s.dropped[c, q])
+        return
     change_windows(s, c, lost=lost, won=won)
+
+
+@everything.refine(locks_change)
+def locks_follow(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+    """RB-30.3, RB-33: locks come and go with the windows."""
 
 
 @everything.refine(reaches_broker)
@@ -75,8 +88,11 @@ def not_cut_off(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 @everything.refine(obtainable)
 def offset_known(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    """RB-40: a queue whose offset cannot be queried is left out of the pass."""
-    return any_of(s.owns[c, q], not_cut_off(s, c, q))
+    """RB-40, RB-30.3: a queue whose offset cannot be queried is left out of the pass, and so is an orderly one whose
+    lock is refused, or which is still being given up (RB-35).
+    """
+    leaves = s.dropped[c, q] if drops_in_steps(s.constants) else False
+    return any_of(s.owns[c, q], all_of(not_cut_off(s, c, q), may_take(s, c, q), not_(leaves)))
 
 
 @everything.refine(process_ends)
@@ -86,7 +102,7 @@ def windows_end(s: State, c: IntLike, in_order: bool) -> None:
     leaving = Leaving(cause=cause, persists=False, listeners_go_on=False)
     if s.leaves:
         s.persisted[c] = False
-    change_windows(s, c, lost=lambda q: s.owns[c, q], won=nothing, leaving=leaving)
+    change_windows(s, c, lost=lambda q: in_table(s, c, q), won=nothing, leaving=leaving)
 
 
 everything.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")

@@ -10,7 +10,8 @@ from .history import Cause
 from .kernel import BoolLike, IntLike, Machine, State
 from .membership import Consumer, Life
 from .process_queue import in_table, working
-from .queue_table import Leaving, change_table, nothing
+from .queue_table import Leaving, change_table
+from .route import nothing
 
 faults = Machine("faults", doc="Deaths, pauses and restarts of clients.")
 faults.constant("crashes", 0, high=3, doc="how many clients may die without a word")

@@ -12,8 +12,8 @@ from .kernel import IntLike, Machine, State, not_, same
 from .membership import Consumer
 from .offsets import broadcasting
 from .process_queue import NO_OFFSET
-from .queue_table import change_table, nothing
-from .rebalance import Queue
+from .queue_table import change_table
+from .route import Queue, nothing
 from .start_position import answers_zero, chosen_offset, queried_offset, starts_in_steps
 
 first_query = Machine("first_query", doc="Offset queries that fail, or find nothing.")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from .consume_queue import Message
 from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, ite, maximum, not_, rule
 from .process_queue import held, in_table
-from .rebalance import Queue
+from .route import Queue
 
 flow_control = Machine("flow_control", doc="Thresholds before a pull.")
 flow_control.constant(

@@ -13,7 +13,7 @@ from .consume_queue import Message
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import Consumer, Life
 from .process_queue import in_table
-from .rebalance import Queue
+from .route import Queue
 
 
 class Cause(IntEnum):

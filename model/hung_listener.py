@@ -7,7 +7,7 @@ from .consume_queue import Message
 from .kernel import BoolLike, IntLike, Machine, State, any_of, not_
 from .membership import Consumer
 from .process_queue import WINDOW, Stage, working
-from .rebalance import Queue
+from .route import Queue
 
 hung_listener = Machine("hung_listener", doc="Listener calls that never return.")
 hung_listener.constant("hangs", 0, high=2, doc="how many listener calls may never return")

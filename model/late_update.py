@@ -15,7 +15,7 @@ from .history import note_success
 from .kernel import Int, Machine, State, any_of, maximum, not_
 from .membership import Consumer, Life
 from .process_queue import NO_OFFSET, in_table, low_water_mark, take_out, working
-from .rebalance import Queue
+from .route import Queue
 
 late_update = Machine("late_update", doc="Workers that update the in-memory offset late.")
 late_update.constant("held_updates", 0, high=2, doc="how often a worker may stand still before it updates the offset")

@@ -15,7 +15,7 @@ from enum import IntEnum
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
 from .membership import Consumer
 from .process_queue import NO_OFFSET
-from .rebalance import Chosen, Queue
+from .route import Chosen, Queue
 
 
 class Content(IntEnum):

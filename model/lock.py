@@ -1,5 +1,8 @@
 """The lock of a queue: the broker's lock table, what clients believe about it, and the clocks on both sides.
 
+This is the only text about locks. ``orderly_lock`` (clients that only lock, renew and unlock), ``orderly_ownership``
+(the same with messages) and ``rebalance`` (with real members and shares) say when its steps are taken.
+
 Orderly consumption rests on a table in the broker's memory: group and queue → client id and time of the last renewal
 (OR-1: ``RebalanceLockManager``). The client keeps a flag and a time stamp of its own for each queue it has (PQ-10:
 ``ProcessQueue#isLocked``, ``#isLockExpired``). A client is not informed when its lock goes to another client; it is
@@ -7,14 +10,15 @@ safe only because it stops believing in its lock (30 s) well before the broker g
 
 Time is counted in *ticks*, by default of 10 s. Ages matter, not points in time: an age grows with every tick, and stops
 growing once nothing depends on it any more. The machine does not depend on the length of a tick, so a proof for all
-values of the windows also covers arbitrarily short ticks.
+values of the windows also covers arbitrarily short ticks. Where no time is counted, as in ``rebalance``, the table has
+no ages, and a client believes in the lock of every queue that it has.
 """
 
 from __future__ import annotations
 
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_
 from .membership import Consumer
-from .rebalance import Queue
+from .route import Chosen, Queue, nothing
 
 lock = Machine("lock", doc="The broker's lock table, the clients' flags, and the ages of both.")
 lock.constant("client_window", 3, low=1, doc="ticks after which a client stops to believe in its lock (30 s)")
@@ -25,7 +29,14 @@ lock.constant("lock_losses", 0, high=2, doc="how often a broker may forget its l
 
 def uses_locks(k: Constants) -> bool:
     """Whether queues are locked: by orderly listeners in clustering; in broadcasting, queues are not shared (OR-12)."""
+    if "orderly" in k:
+        return bool(k.orderly)
     return k.get("listener", "orderly") == "orderly" and k.get("mode", "clustering") == "clustering"
+
+
+def _has_ages(k: Constants) -> bool:
+    """Whether time is counted: whether the table is that of the machine ``lock``."""
+    return "broker_window" in k
 
 
 def _expired(k: Constants) -> IntLike:
@@ -57,6 +68,9 @@ lock.variable(
 )
 
 
+# --- the broker's half ----------------------------------------------------------------------------------------------
+
+
 def holds_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the broker's table names ``c``, expired or not."""
     return s.holder[q] == c + 1
@@ -67,18 +81,60 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
     ``RebalanceLockManager#tryLock``.
     """
-    return any_of(s.holder[q] == 0, holds_lock(s, c, q), s.holder_age[q] > s.broker_window)
+    expired = s.holder_age[q] > s.broker_window if _has_ages(s.constants) else False
+    return any_of(s.holder[q] == 0, holds_lock(s, c, q), expired)
+
+
+def grant(s: State, c: Consumer, q: Queue) -> None:
+    """OR-1: a lock request that is granted sets the entry and its time stamp."""
+    s.holder[q] = c + 1
+    if _has_ages(s.constants):
+        s.holder_age[q] = 0
+
+
+def unlock(s: State, c: Consumer, q: Queue) -> None:
+    """OR-1: an unlock request removes the entry if it belongs to the sender (``RebalanceLockManager#unlockBatch``)."""
+    if _has_ages(s.constants):
+        s.holder_age[q] = ite(holds_lock(s, c, q), 0, s.holder_age[q])
+    s.holder[q] = ite(holds_lock(s, c, q), 0, s.holder[q])
+
+
+def grant_and_unlock(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+    """The same for many queues at once: ``c`` gets the locks of ``granted``, and gives back what it has of
+    ``unlocked``.
+    """
+
+    def freed(q: IntLike) -> BoolLike:
+        return all_of(unlocked(q), holds_lock(s, c, q))
+
+    s.holder = lambda q: ite(granted(q), c + 1, ite(freed(q), 0, s.holder[q]))
+    if _has_ages(s.constants):
+        s.holder_age = lambda q: ite(any_of(granted(q), freed(q)), 0, s.holder_age[q])
+
+
+def grant_batch(s: State, c: IntLike, granted: Chosen) -> None:
+    """OR-1: ``RebalanceLockManager#tryLockBatch``, for those queues whose lock is granted."""
+    grant_and_unlock(s, c, granted, nothing)
+
+
+def unlock_batch(s: State, c: IntLike, unlocked: Chosen) -> None:
+    """OR-1: ``RebalanceLockManager#unlockBatch``."""
+    grant_and_unlock(s, c, nothing, unlocked)
+
+
+def forget(s: State, forgotten: Chosen) -> None:
+    """OR-1: the broker forgets the entries of some queues."""
+    s.holder = lambda q: ite(forgotten(q), 0, s.holder[q])
+    if _has_ages(s.constants):
+        s.holder_age = lambda q: ite(forgotten(q), 0, s.holder_age[q])
+
+
+# --- the client's half ----------------------------------------------------------------------------------------------
 
 
 def fresh(s: State, c: IntLike, q: IntLike) -> BoolLike:
     """PQ-10: whether ``c`` believes that it has the lock: flagged, and renewed within its 30 s."""
     return all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window)
-
-
-def grant(s: State, c: Consumer, q: Queue) -> None:
-    """The broker's half of a lock request that is granted: entry and time stamp are set."""
-    s.holder[q] = c + 1
-    s.holder_age[q] = 0
 
 
 @lock.definition
@@ -94,10 +150,31 @@ def disbelieve(s: State, c: Consumer, q: Queue) -> None:
     s.lock_age[c, q] = 0
 
 
-def unlock(s: State, c: Consumer, q: Queue) -> None:
-    """OR-1: an unlock request removes the entry if it belongs to the sender (``RebalanceLockManager#unlockBatch``)."""
-    s.holder_age[q] = ite(holds_lock(s, c, q), 0, s.holder_age[q])
-    s.holder[q] = ite(holds_lock(s, c, q), 0, s.holder[q])
+def set_locked(s: State, c: IntLike, about: Chosen, granted: Chosen) -> None:
+    """The same for many queues at once: ``c`` believes in its lock of those ``granted`` among those it is ``about``."""
+    s.locked[c] = lambda q: ite(about(q), granted(q), s.locked[c, q])
+    s.lock_age[c] = lambda q: ite(about(q), 0, s.lock_age[c, q])
+
+
+# --- both halves ----------------------------------------------------------------------------------------------------
+
+
+def renew_lock(s: State, c: Consumer, q: Queue) -> None:
+    """OR-9: the lock is renewed at the broker and in the client, or refused, so that the client loses its flag.
+
+    ``RebalanceImpl#lock``.
+    """
+    with s.when(obtainable(s, c, q)):
+        grant(s, c, q)
+        believe(s, c, q)
+    with s.when(not_(obtainable(s, c, q))):
+        disbelieve(s, c, q)
+
+
+def renew_batch(s: State, c: IntLike, about: Chosen) -> None:
+    """OR-9: the same for many queues at once (``RebalanceImpl#lockAll``)."""
+    grant_batch(s, c, lambda q: all_of(about(q), obtainable(s, c, q)))
+    set_locked(s, c, about, lambda q: obtainable(s, c, q))
 
 
 def grow_older(s: State) -> None:
@@ -112,5 +189,4 @@ def forget_locks(s: State) -> None:
 
     ``RebalanceLockManager``; ``lockInStrictMode`` (5.x) would ask a quorum of replicas, and is off by default.
     """
-    s.holder = 0
-    s.holder_age = 0
+    forget(s, lambda _: True)

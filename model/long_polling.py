@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from .consume_queue import Message
 from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, minimum, not_, same
-from .rebalance import Queue
+from .route import Queue
 
 
 class Request(IntEnum):

@@ -11,7 +11,7 @@ from .history import Cause, Had, Regression, note_commit
 from .kernel import BoolLike, IntLike, Machine, State, all_of, ite, not_
 from .membership import Consumer
 from .process_queue import NO_OFFSET, Orphan, Stage, in_table
-from .rebalance import Queue
+from .route import Queue
 
 lost_log = Machine("lost_log", doc="Retention, logs that lose their tail, topics that are created again.")
 lost_log.constant(

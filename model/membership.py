@@ -121,6 +121,11 @@ def broker_forgets(s: State, b: IntLike) -> None:
     """What else a broker loses in a restart."""
 
 
+@membership.definition
+def locks_are_lost(s: State, b: IntLike) -> None:
+    """OR-1: the locks of the queues of ``b`` are lost as well; without orderly listeners there are none."""
+
+
 @membership.action(budget="broker_restarts", tells="{b} restarts and has forgotten all members")
 def restart_broker(s: State, b: Broker) -> None:
     """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1).
@@ -129,8 +134,7 @@ def restart_broker(s: State, b: Broker) -> None:
     """
     s.members[b] = s.empty(Consumer)
     broker_forgets(s, b)
-    if s.orderly:
-        s.lock = lambda q: ite(q % s.brokers == b, 0, s.lock[q])
+    locks_are_lost(s, b)
 
 
 @membership.action(budget="lost_notices", tells="the notification to {c} is lost", when=lambda k: k.periodic == 0)

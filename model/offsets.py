@@ -13,7 +13,7 @@ from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, i
 from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
 from .process_queue import NO_OFFSET, in_table, reaches_broker, working
-from .rebalance import Queue
+from .route import Queue
 
 offsets = Machine("offsets", doc="Committed offsets, how they are written and read.").include(local_file)
 offsets.constant("mode", "clustering", choices=("clustering", "broadcasting"), doc="message model of the group")

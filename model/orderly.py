@@ -32,8 +32,8 @@ from .kernel import (
 from .lock import fresh, lock, uses_locks
 from .membership import Consumer, Life
 from .process_queue import WINDOW, Orphan, Stage, listener_runs, take_out, working
-from .rebalance import Queue
 from .retry_policy import copy_times, fallback_gives_up
+from .route import Queue
 
 
 class Result(IntEnum):

@@ -10,9 +10,24 @@ from __future__ import annotations
 from enum import IntEnum
 
 from .kernel import BoolLike, Constants, Int, Machine, State, all_of, any_of, implies, ite, minimum, not_
-from .lock import believe, disbelieve, forget_locks, fresh, grant, grow_older, holds_lock, lock, obtainable, unlock
+from .lock import (
+    believe,
+    disbelieve,
+    forget_locks,
+    fresh,
+    grant,
+    grant_batch,
+    grow_older,
+    lock,
+    obtainable,
+    renew_batch,
+    renew_lock,
+    set_locked,
+    unlock,
+    unlock_batch,
+)
 from .membership import Consumer, Life
-from .rebalance import Queue
+from .route import Queue
 
 __all__ = ["Request", "Window", "forget_locks", "orderly_lock", "tick"]
 
@@ -209,21 +224,14 @@ def renew_all(s: State, c: Consumer) -> None:
     """OR-9: the round of every 20 s; what the broker refuses loses its flag (``RebalanceImpl#lockAll``)."""
     s.require(is_up(s, c), acts(s, c))
     s.round[c] = 0
-    s.holder = lambda q: ite(all_of(renewable(s, c, q), obtainable(s, c, q)), c + 1, s.holder[q])
-    s.holder_age = lambda q: ite(all_of(renewable(s, c, q), obtainable(s, c, q)), 0, s.holder_age[q])
-    s.locked[c] = lambda q: ite(renewable(s, c, q), obtainable(s, c, q), s.locked[c, q])
-    s.lock_age[c] = lambda q: ite(renewable(s, c, q), 0, s.lock_age[c, q])
+    renew_batch(s, c, lambda q: renewable(s, c, q))
 
 
 @orderly_lock.action(fair=True, tells="{c} renews its lock of {q}", when=lambda k: k.renewals == "may-fail")
 def renew(s: State, c: Consumer, q: Queue) -> None:
     """OR-9: a round that reaches the broker; one that fails changes nothing, so it is not taken at all."""
     s.require(is_up(s, c), acts(s, c), renewable(s, c, q))
-    with s.when(obtainable(s, c, q)):
-        grant(s, c, q)
-        believe(s, c, q)
-    with s.when(not_(obtainable(s, c, q))):
-        disbelieve(s, c, q)
+    renew_lock(s, c, q)
 
 
 @orderly_lock.action(fair=True, tells="{c} asks for its lock of {q}", when=_in_flight)
@@ -384,10 +392,8 @@ def stop(s: State, c: Consumer) -> None:
     def released(q: Queue) -> BoolLike:
         return s.window[c, q] == Window.IN
 
-    s.holder_age = lambda q: ite(all_of(released(q), holds_lock(s, c, q)), 0, s.holder_age[q])
-    s.holder = lambda q: ite(all_of(released(q), holds_lock(s, c, q)), 0, s.holder[q])
-    s.locked[c] = lambda q: ite(released(q), all_of(s.locked[c, q], flag_after_unlock(s)), s.locked[c, q])
-    s.lock_age[c] = lambda q: ite(all_of(released(q), not_(flag_after_unlock(s))), 0, s.lock_age[c, q])
+    unlock_batch(s, c, released)
+    set_locked(s, c, lambda q: all_of(released(q), not_(flag_after_unlock(s))), lambda _: False)
 
 
 @orderly_lock.action(fair=True, tells="the process of {c} ends", when=lambda k: k.leaves > 0)
@@ -481,8 +487,7 @@ def renewal_of_the_wrong_time(s: State, c: Consumer) -> None:
     """
     s.require(is_up(s, c), acts(s, c))
     s.round[c] = 0
-    s.holder = lambda q: ite(all_of(renewable(s, c, q), obtainable(s, c, q)), c + 1, s.holder[q])
-    s.holder_age = lambda q: ite(all_of(renewable(s, c, q), obtainable(s, c, q)), 0, s.holder_age[q])
+    grant_batch(s, c, lambda q: all_of(renewable(s, c, q), obtainable(s, c, q)))
     s.locked[c] = lambda q: ite(renewable(s, c, q), obtainable(s, c, q), s.locked[c, q])
 
 

@@ -11,9 +11,20 @@ from __future__ import annotations
 from .consume_queue import Message
 from .flow_control import cached
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, minimum, not_, same
-from .lock import believe, disbelieve, grow_older, holds_lock, obtainable, unlock, uses_locks
+from .lock import (
+    grant,
+    grant_batch,
+    grow_older,
+    holds_lock,
+    obtainable,
+    renew_lock,
+    set_locked,
+    unlock,
+    unlock_batch,
+    uses_locks,
+)
 from .membership import Consumer
-from .orderly import Result, calls, is_orderly, ticking
+from .orderly import Result, calls, ticking
 from .process_queue import (
     WINDOW,
     Stage,
@@ -25,8 +36,8 @@ from .process_queue import (
     may_take,
     working,
 )
-from .queue_table import change_table, nothing
-from .rebalance import Chosen, Queue
+from .queue_table import change_table
+from .route import Chosen, Queue, nothing
 from .shutdown import service_stops
 from .start_position import start_offset
 
@@ -92,19 +103,11 @@ def locked_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
 def window_state(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """RB-30.3: a new window begins locked; everything that belonged to an old window is gone."""
     k = s.constants
-    if not is_orderly(k):
-        return
-
-    def kept(q: IntLike) -> BoolLike:
-        return not_(lost(q))
-
     if not uses_locks(k):
         return
-    s.locked[c] = lambda q: any_of(won(q), all_of(kept(q), s.locked[c, q]))
-    s.lock_age[c] = lambda q: ite(any_of(won(q), lost(q)), 0, s.lock_age[c, q])
+    set_locked(s, c, lambda q: any_of(won(q), lost(q)), won)
     if won is not nothing:
-        s.holder = lambda q: ite(won(q), c + 1, s.holder[q])
-        s.holder_age = lambda q: ite(won(q), 0, s.holder_age[q])
+        grant_batch(s, c, won)
     if ticking(k) and not s.orphans:
         s.call_age[c] = lambda q: ite(lost(q), 0, s.call_age[c, q])
 
@@ -118,14 +121,8 @@ def unlock_all(s: State, c: IntLike) -> None:
     """
     if not uses_locks(s.constants):
         return
-
-    def released(q: IntLike) -> BoolLike:
-        return all_of(s.owns[c, q], holds_lock(s, c, q))
-
-    s.holder_age = lambda q: ite(released(q), 0, s.holder_age[q])
-    s.holder = lambda q: ite(released(q), 0, s.holder[q])
-    s.locked[c] = lambda q: all_of(not_(s.owns[c, q]), s.locked[c, q])
-    s.lock_age[c] = lambda q: ite(s.owns[c, q], 0, s.lock_age[c, q])
+    unlock_batch(s, c, lambda q: s.owns[c, q])
+    set_locked(s, c, lambda q: s.owns[c, q], lambda _: False)
 
 
 @orderly_ownership.action(fair=True, tells="{c} asks again where to start in {q}", when=_recomputes)
@@ -165,12 +162,7 @@ def renew(s: State, c: Consumer, q: Queue) -> None:
     """OR-5, OR-9: every 20 s, or because a batch wants to begin; 4.9.8 also renews the locks of dropped queues."""
     mine = in_table(s, c, q) if s.version == "4.9.8" else s.owns[c, q]
     s.require(working(s, c), mine)
-    with s.when(obtainable(s, c, q)):
-        s.holder[q] = c + 1
-        s.holder_age[q] = 0
-        believe(s, c, q)
-    with s.when(not_(obtainable(s, c, q))):
-        disbelieve(s, c, q)
+    renew_lock(s, c, q)
 
 
 @orderly_ownership.action(
@@ -181,19 +173,10 @@ def lock_late(s: State, c: Consumer, q: Queue) -> None:
     used.
     """
     s.require(working(s, c), not_(in_table(s, c, q)), obtainable(s, c, q), not_(holds_lock(s, c, q)))
-    s.holder[q] = c + 1
-    s.holder_age[q] = 0
+    grant(s, c, q)
 
 
 # --- giving a queue up ----------------------------------------------------------------------------------------------
-
-
-@orderly_ownership.action(budget="moves", tells="{c} drops {q}", when=uses_locks)
-def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
-    """RB-30.1: the queue is marked as dropped; nothing new is begun, and the offset no longer moves."""
-    s.require(working(s, c), s.owns[c, q])
-    s.owns[c, q] = False
-    s.dropped[c, q] = True
 
 
 def _given_up(s: State, c: IntLike, q: IntLike) -> BoolLike:

@@ -15,7 +15,7 @@ from .consume_queue import Message, is_retry
 from .kernel import BoolLike, Constants, Int, IntLike, Lifetime, Machine, State, all_of, any_of, ite, maximum, not_
 from .lock import uses_locks
 from .membership import PROCESS, Consumer, Life
-from .rebalance import Chosen, Queue
+from .route import Chosen, Queue
 from .tags import filtered, tags
 
 
@@ -133,7 +133,7 @@ def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], 
 
 def drops_in_steps(k: Constants) -> bool:
     """Whether a dropped queue stays in the table until its lock is given back: with orderly listeners (RB-33)."""
-    return bool(uses_locks(k) and k.get("moves", 0))
+    return bool(uses_locks(k) and k.get("moves", 1))
 
 
 process_queue.variable(

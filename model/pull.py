@@ -14,8 +14,8 @@ from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, a
 from .membership import PROCESS, Consumer
 from .offsets import write_offset
 from .process_queue import NO_OFFSET, WINDOW, Stage, may_pull, reaches_broker, window_empty, working
-from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .queue_table import Leaving, change_table
+from .route import Queue, nothing
 from .tags import filtered
 
 pull_loop = Machine("pull", doc="Pulling: requests, answers, flow control, corrected offsets.").include(flow_control)

@@ -10,8 +10,8 @@ from .membership import Consumer
 from .offsets import stored_offset
 from .process_queue import working
 from .pull import asks
-from .queue_table import change_table, nothing
-from .rebalance import Queue
+from .queue_table import change_table
+from .route import Queue, nothing
 
 pull_expiry = Machine("pull_expiry", doc="Lost pull loops, and the repair of them.")
 pull_expiry.constant("idle_limit", 1, high=1, doc="0: windows that do not pull are never dropped")

@@ -28,7 +28,7 @@ from .process_queue import (
     window_empty,
     windows_change,
 )
-from .rebalance import Chosen
+from .route import Chosen, nothing
 from .start_position import start_offset
 from .tags import filtered
 
@@ -54,11 +54,6 @@ class Leaving:
     keeps_entry: bool = False
     clears: bool = False
     listeners_go_on: bool = True
-
-
-def nothing(_: IntLike) -> BoolLike:
-    """A set of no queues."""
-    return False
 
 
 def change_table(

@@ -9,16 +9,13 @@ with ``steps=whole`` a pass is indivisible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import IntEnum
 
 from .kernel import (
     BoolLike,
     ConfigurationError,
     Constants,
-    Domain,
     Elements,
-    Int,
     IntLike,
     Machine,
     MemberSet,
@@ -31,18 +28,22 @@ from .kernel import (
     not_,
     same,
 )
-from .membership import Broker, Consumer, Life, alive, reaches
-from .route import note_route, queues_in_route, queues_in_view, readable_at_start, readable_queues, route
+from .lock import forget, grant_and_unlock, holds_lock, uses_locks
+from .lock import obtainable as lock_obtainable
+from .membership import Broker, Consumer, Life, alive, locks_are_lost, reaches
+from .route import (
+    Chosen,
+    Queue,
+    note_route,
+    nothing,
+    queues_in_route,
+    queues_in_view,
+    readable_at_start,
+    readable_queues,
+    route,
+)
 from .share import STRATEGIES, share
 from .subscription import subscribed_at_start, subscribes, subscription
-
-
-class Queue(Domain, size="queues", label="q"):
-    """Queues of the topic, in sorted order; those below the number of readable queues are readable (EN-5)."""
-
-
-Chosen = Callable[[IntLike], BoolLike]
-"""Selects queues: whether a queue is one of those meant."""
 
 
 class Pass(IntEnum):
@@ -93,7 +94,8 @@ def _members_at_start(k: Constants) -> MemberSet:
     return MemberSet(Elements("Consumer", "c", k.consumers), lambda d: d < k.running)
 
 
-def _owned_at_start(k: Constants, c: int, q: int) -> bool:
+def owned_at_start(k: Constants, c: int, q: int) -> bool:
+    """Whether ``c`` has ``q`` in the initial state."""
     if c >= k.running or not subscribed_at_start(k, c):
         return False
     if not isinstance(k.queues, int):
@@ -101,11 +103,7 @@ def _owned_at_start(k: Constants, c: int, q: int) -> bool:
     return bool(share(k, c, _members_at_start(k), readable_at_start(k), q))
 
 
-def _lock_at_start(k: Constants, q: int) -> int:
-    return next((c + 1 for c in range(k.consumers) if _owned_at_start(k, c, q)), 0)
-
-
-rebalance.variable("owns", bool, Consumer, Queue, init=_owned_at_start, doc="in the table and not dropped")
+rebalance.variable("owns", bool, Consumer, Queue, init=owned_at_start, doc="in the table and not dropped")
 rebalance.variable(
     "view",
     SetOf(Consumer),
@@ -118,7 +116,6 @@ rebalance.variable(
     "paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)"
 )
 rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
-rebalance.variable("lock", Int(0, "consumers"), Queue, init=_lock_at_start, when=lambda k: k.orderly == 1, doc="OR-1")
 
 
 def idle(s: State, c: Consumer) -> BoolLike:
@@ -137,6 +134,13 @@ def table_changes(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """What else happens in ``c`` when queues ``lost`` leave its table and queues ``won`` enter it."""
 
 
+@rebalance.definition
+def locks_change(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+    """RB-30.3, RB-33: a pass of ``c`` gets locks and gives locks back, at once: no listeners are followed here."""
+    if uses_locks(s.constants):
+        grant_and_unlock(s, c, granted, unlocked)
+
+
 def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
     """Whether the last pass of ``c`` allocated ``q`` to it."""
     return allocated(s, c, s.view[c], queues_in_view(s, c), q)
@@ -150,9 +154,16 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
     lock (OR-1: ``RebalanceLockManager#tryLock``).
     """
     return all_of(
-        any_of(s.lock[q] == 0, s.lock[q] == c + 1) if s.orderly else True,
+        lock_obtainable(s, c, q) if uses_locks(s.constants) else True,
         not_(s.leftover[c, q]) if s.repairs else True,
     )
+
+
+@rebalance.refine(locks_are_lost)
+def table_forgotten(s: State, b: IntLike) -> None:
+    """OR-1: the locks of the queues of ``b`` are gone; queue ``q`` is on broker ``q`` modulo the number of brokers."""
+    if uses_locks(s.constants):
+        forget(s, lambda q: q % s.brokers == b)
 
 
 @rebalance.definition
@@ -170,32 +181,49 @@ def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
     return s.idle_pulls == 1
 
 
-def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
-    """Whether a pass of ``c`` can begin with the member list of ``b``.
+def divides(k: Constants) -> bool:
+    """Whether the queues are divided among the clients: not in broadcasting (RB-7)."""
+    return bool(k.get("mode", "clustering") == "clustering")
 
-    A broker that knows no member answers an error, and the pass does nothing (RB-5:
-    ``ConsumerManageProcessor#getConsumerListByGroup``).
-    """
+
+def may_begin(s: State, c: Consumer) -> BoolLike:
+    """Whether ``c`` can begin a pass."""
     return all_of(
         subscribes(s, c),
         s.life[c] == Life.UP,
         idle(s, c),
         reaches_topic(s, c),
         not_(s.paused[c]) if s.pauses else True,
-        reaches(s, c, b),
         s.woken[c] if s.periodic == 0 else True,
-        s.exists(Consumer, lambda d: s.members[b].has(d)),
     )
 
 
-def _note_view(s: State, c: Consumer, b: Broker) -> None:
-    s.view[c] = s.members[b]
+def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
+    """Whether a pass of ``c`` can begin with the member list of ``b``.
+
+    A broker that knows no member answers an error, and the pass does nothing (RB-5:
+    ``ConsumerManageProcessor#getConsumerListByGroup``).
+    """
+    return all_of(may_begin(s, c), reaches(s, c, b), s.exists(Consumer, lambda d: s.members[b].has(d)))
+
+
+def begin_pass(s: State, c: Consumer) -> None:
+    """A pass of ``c`` begins with the route that ``c`` knows."""
     note_route(s, c)
     if s.periodic == 0:
         s.woken[c] = False
 
 
-@rebalance.action(fair=True, tells="{c} rebalances with the member list of {b}", when=lambda k: k.steps == "whole")
+def _note_view(s: State, c: Consumer, b: Broker) -> None:
+    s.view[c] = s.members[b]
+    begin_pass(s, c)
+
+
+def _whole(k: Constants) -> bool:
+    return bool(k.steps == "whole" and divides(k))
+
+
+@rebalance.action(fair=True, tells="{c} rebalances with the member list of {b}", when=_whole)
 def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
     """RB-4, RB-6, RB-30: a whole pass; in orderly mode it skips queues whose lock another client has."""
     s.require(may_ask(s, c, b))
@@ -209,8 +237,7 @@ def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
 
     table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda q: all_of(kept(q), not_(s.owns[c, q])))
     s.owns[c] = kept
-    if s.orderly:
-        s.lock = lambda q: ite(all_of(mine(q), obtainable(s, c, q)), c + 1, ite(s.lock[q] == c + 1, 0, s.lock[q]))
+    locks_change(s, c, kept, lambda q: not_(kept(q)))
 
 
 @rebalance.action(fair=True, tells="{c} asks {b} for the member list", when=lambda k: k.steps == "fine")
@@ -229,10 +256,9 @@ def drop_queues(s: State, c: Consumer) -> None:
     def kept(q: IntLike) -> BoolLike:
         return all_of(wanted(s, c, q), not_(looks_abandoned(s, c, q)))
 
-    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), lambda _: False)
+    table_changes(s, c, lambda q: all_of(s.owns[c, q], not_(kept(q))), nothing)
     s.owns[c] = lambda q: all_of(s.owns[c, q], kept(q))
-    if s.orderly:
-        s.lock = lambda q: ite(all_of(s.lock[q] == c + 1, not_(wanted(s, c, q))), 0, s.lock[q])
+    locks_change(s, c, nothing, lambda q: not_(wanted(s, c, q)))
     s.at[c] = Pass.DROPPED
 
 
@@ -240,10 +266,9 @@ def drop_queues(s: State, c: Consumer) -> None:
 def take_queue(s: State, c: Consumer, q: Queue) -> None:
     """RB-30.3: one queue of the share enters the table, without waiting for its old owner."""
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
-    table_changes(s, c, lambda _: False, lambda p: same(p, q))
+    table_changes(s, c, nothing, lambda p: same(p, q))
     s.owns[c, q] = True
-    if s.orderly:
-        s.lock[q] = c + 1
+    locks_change(s, c, lambda p: same(p, q), nothing)
 
 
 @rebalance.action(fair=True, tells="{c} ends its pass", when=lambda k: k.steps == "fine")
@@ -315,12 +340,14 @@ def _cannot_be_asked(s: State, c: Consumer, b: Broker) -> BoolLike:
 
 
 def _can_expire(k: Constants) -> bool:
-    return bool(k.orderly and k.crashes + k.pauses > 0)
+    return bool(k.orderly and k.crashes + k.pauses + k.leaves > 0 and k.get("clock", "stopped") == "stopped")
 
 
 @rebalance.action(fair=True, tells="the lock of {q} expires", when=_can_expire)
 def expire_lock(s: State, q: Queue) -> None:
     """OR-1: a lock that a dead or frozen holder does not renew for 60 s is free again.
+
+    So is that of a client which stopped while it gave a queue up: its stop unlocks only what is not dropped (ST-8 (1)).
 
     ``RebalanceLockManager.LockEntry#isExpired``.
     """
@@ -328,8 +355,8 @@ def expire_lock(s: State, q: Queue) -> None:
     def silent(c: Consumer) -> BoolLike:
         return any_of(s.life[c] == Life.GONE, s.paused[c] if s.pauses else False)
 
-    s.require(s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, silent(c))))
-    s.lock[q] = 0
+    s.require(s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), silent(c))))
+    forget(s, lambda p: same(p, q))
 
 
 def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .history import Cause, Regression, note_cause, note_commit
 from .kernel import Constants, Int, Machine, State, all_of, not_
 from .offsets import lowest, stored_at_start
-from .rebalance import Queue
+from .route import Queue
 
 replicas = Machine("replicas", doc="Master and slave, their offset tables, fail-over and return.")
 replicas.constant("slaves", 0, high=1, doc="1: there is a slave, which copies the offsets of the master")

@@ -24,8 +24,8 @@ from .membership import Consumer, Life
 from .offsets import accepts_commit, stored_offset
 from .process_queue import NO_OFFSET, in_table, working
 from .pull import answers, carries, inside, may_ask, redirected
-from .queue_table import Leaving, change_table, nothing
-from .rebalance import Queue
+from .queue_table import Leaving, change_table
+from .route import Queue, nothing
 from .start_position import queried_offset
 
 reset = Machine("reset", doc="Resets of the offset, by broker or clients.")

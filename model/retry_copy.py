@@ -16,7 +16,7 @@ from .dead_letter import READ, WRITE
 from .history import Cause
 from .kernel import UNBOUNDED, BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, ite, same
 from .membership import Consumer
-from .rebalance import Queue
+from .route import Queue
 
 
 class Copy(Domain, size="copies", label="k"):

@@ -6,8 +6,24 @@ The name server announces how many queues can be read and how many written; cons
 
 from __future__ import annotations
 
-from .kernel import Constants, Int, IntLike, Machine, State
+from collections.abc import Callable
+
+from .kernel import BoolLike, Constants, Domain, Int, IntLike, Machine, State
 from .membership import Consumer, Life
+
+
+class Queue(Domain, size="queues", label="q"):
+    """Queues of the topic, in sorted order; those below the number of readable queues are readable (EN-5)."""
+
+
+Chosen = Callable[[IntLike], BoolLike]
+"""Selects queues: whether a queue is one of those meant."""
+
+
+def nothing(_: IntLike) -> BoolLike:
+    """A set of no queues."""
+    return False
+
 
 route = Machine("route", doc="How many queues of the topic there are, and how many each client knows of.")
 route.constant("queues", 4, low=1, high=8, doc="queues of the topic, once all route changes are made")

@@ -16,7 +16,6 @@ from .history import Cause, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, not_, same
 from .membership import PROCESS, Consumer
 from .process_queue import Orphan, Stage, counts_send_backs, finish, held, take_out
-from .rebalance import Queue
 from .retry_copy import NewCopy, retries, store, times_of
 from .retry_policy import (
     EXPIRY_LEVEL,
@@ -26,6 +25,7 @@ from .retry_policy import (
     is_dead_letter,
     retry_level,
 )
+from .route import Queue
 
 send_back = Machine("send_back", doc="The ways from a failed delivery to a retry copy, and what can go wrong on them.")
 send_back.constant("listener_level", 0, low=-1, high=18, doc="delayLevelWhenNextConsume: 0 leaves it to the broker")

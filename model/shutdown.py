@@ -13,7 +13,7 @@ from .membership import Consumer, Life
 from .offsets import may_commit, to_commit, write_offset
 from .process_queue import working
 from .queue_table import Leaving
-from .rebalance import Queue
+from .route import Queue
 
 shutdown = Machine("shutdown", doc="Graceful stops of clients.")
 shutdown.constant("leaves", 0, high=3, doc="how many clients may shut down in order")

@@ -12,7 +12,7 @@ from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
 from .membership import Consumer
 from .offsets import broadcasting, may_be_missing, stored_offset
 from .process_queue import NO_OFFSET
-from .rebalance import Queue
+from .route import Queue
 
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
 

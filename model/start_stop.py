@@ -6,7 +6,8 @@ have already been notified to take (ST-9, from the order in ``DefaultMQPushConsu
 
 from __future__ import annotations
 
-from .kernel import BoolLike, IntLike, Machine, State, implies, ite, not_
+from .kernel import BoolLike, IntLike, Machine, State, implies, not_
+from .lock import unlock_batch, uses_locks
 from .membership import Broker, Consumer, Life, alive, reaches, wake
 from .rebalance import Pass
 
@@ -27,6 +28,13 @@ def start(s: State, c: Consumer) -> None:
         s.woken[c] = True
 
 
+@start_stop.definition
+def service_stops(s: State, c: IntLike) -> None:
+    """ST-8 (1): what else happens when the consume service stops; an orderly one unlocks its queues."""
+    if uses_locks(s.constants):
+        unlock_batch(s, c, lambda _: True)
+
+
 @start_stop.action(budget="leaves", tells="{c} begins to shut down")
 def stop(s: State, c: Consumer) -> None:
     """ST-8 (1): the consume service stops, orderly locks are released; its queues stay undropped until the last step.
@@ -35,8 +43,7 @@ def stop(s: State, c: Consumer) -> None:
     """
     s.require(s.life[c] == Life.UP)
     s.life[c] = Life.STOPPING
-    if s.orderly:
-        s.lock = lambda q: ite(s.lock[q] == c + 1, 0, s.lock[q])
+    service_stops(s, c)
 
 
 @start_stop.definition

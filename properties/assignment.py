@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ..model.assignment import assignment
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
+from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life, alive
-from ..model.rebalance import Queue, idle, owner, settled, wanted
-from ..model.route import queues_in_view, readable_queues, written_queues
+from ..model.rebalance import idle, owner, settled, wanted
+from ..model.route import Queue, queues_in_view, readable_queues, written_queues
 from ..model.share import STRATEGIES, eligible
 from ..model.subscription import subscribes
 from .claim import Claim
@@ -134,6 +135,21 @@ ORDERLY_LOCK = Property(
     assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
+EVERY_QUEUE = Property(
+    id="broadcasting-client-gets-every-queue",
+    statement="In broadcasting, every client that runs eventually has every queue of the topic.",
+    kind=Kind.EVENTUALLY,
+    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
+    holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, _has_all(s, c))),
+    assuming=("weak fairness of route refreshes and rebalance passes",),
+    rules=("RB-7", "G8"),
+)
+
+
+def _has_all(s: State, c: Consumer) -> BoolLike:
+    return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
+
+
 SAME_ID_OVERLAPS = Property(
     id="same-id-never-heals",
     statement="Two running consumers with one client id own the same queues whenever the group has settled.",
@@ -170,7 +186,7 @@ def _owned_by_the_paused(s: State) -> BoolLike:
 
 
 def _locked_out(s: State, c: Consumer, q: IntLike) -> BoolLike:
-    held_by_another = all_of(s.lock[q] != 0, s.lock[q] != c + 1)
+    held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
 
@@ -201,6 +217,14 @@ UNSUBSCRIBED: dict[str, int | str] = {"consumers": 2, "running": 1, "unsubscribe
 UNSUBSCRIBES: dict[str, int | str] = {"consumers": 2, "running": 2, "unsubscribes": 1}
 REPAIR: dict[str, int | str] = {"consumers": 2, "running": 1, "repairs": 1}
 PAUSED: dict[str, int | str] = {"consumers": 2, "running": 2, "pauses": 1}
+BROADCASTING: dict[str, int | str] = {
+    "consumers": 2,
+    "running": 0,
+    "queues": 2,
+    "mode": "broadcasting",
+    "crashes": 1,
+    "route_changes": 1,
+}
 ORDERLY: dict[str, int | str] = {"consumers": 3, "running": 2, "orderly": 1, "crashes": 1, "leaves": 1}
 CUT: dict[str, int | str] = {"consumers": 2, "running": 2, "brokers": 2, "cuts": 1}
 EVERYTHING: dict[str, int | str] = {
@@ -342,6 +366,7 @@ def claims() -> Iterator[Claim]:
         lesson="On the ring a doubled id leaves no gap.",
     )
     yield Claim(property=SAME_ID_OVERLAPS, machine=assignment, constants=SAME_ID)
+    yield Claim(property=EVERY_QUEUE, machine=assignment, constants=BROADCASTING)
     yield Claim(property=ORDERLY_LOCK, machine=assignment, constants=ORDERLY)
     yield Claim(
         property=ORDERLY_LOCK,

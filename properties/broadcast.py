@@ -13,7 +13,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.local_file import Content, Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .property import Kind, Property
 

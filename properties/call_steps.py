@@ -6,7 +6,7 @@ from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, maximum, not_, same
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, in_table
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .changes import had, lives, mark, stays, works
 from .of_each import always, sometimes
 from .property import Kind, Property

@@ -10,7 +10,7 @@ from ..model.membership import Consumer, Life
 from ..model.offsets import broadcasting
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from ..model.start_position import starts_in_steps
 from .changes import fine, works
 from .of_each import always

@@ -6,8 +6,8 @@ from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import Stage
-from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, Place, root_of
+from ..model.route import Queue
 from ..model.schedule import Level, entry, indexed, is_head
 from .of_each import always, sometimes
 from .property import Kind, Property

@@ -12,7 +12,7 @@ from ..model.history import Cause
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .property import Kind, Property
 

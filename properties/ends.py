@@ -11,9 +11,10 @@ from ..model.assignment import assignment
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.kernel import BoolLike, State, all_of, not_
+from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about, claims_of
 from .members import STOP_ENDS
 from .property import Kind, Property
@@ -47,7 +48,7 @@ TAKEN = Property(
 
 
 def _locked_by_the_dead(s: State) -> BoolLike:
-    return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: all_of(s.lock[q] == c + 1, s.life[c] == Life.GONE)))
+    return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), s.life[c] == Life.GONE)))
 
 
 LOCK_EXPIRES = Property(

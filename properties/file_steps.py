@@ -7,7 +7,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.local_file import Content
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .of_each import always, sometimes
 
 

@@ -12,7 +12,7 @@ from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, 
 from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .delivery import OFFSET_SAFE, every_message
 from .property import Kind, Property

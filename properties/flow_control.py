@@ -11,7 +11,7 @@ from ..model.flow_control import divided_limit, whole_mib
 from ..model.kernel import BoolLike, IntLike, State, all_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.process_queue import held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .delivery import AT_LEAST_ONCE, PROGRESS, every_window
 from .property import Kind, Property

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.long_polling import Request, behind, hold_time, long_polling, wanted
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always
 from .property import Kind, Property

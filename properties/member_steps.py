@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from ..model.assignment import assignment
 from ..model.everything import everything
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.lock import holds_lock
 from ..model.membership import Broker, Consumer, Life, reaches
-from ..model.rebalance import Queue, wanted
+from ..model.rebalance import wanted
+from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always, sometimes
 from .property import Kind, Property
@@ -96,7 +98,7 @@ def _stopping_keeps(s: State, c: IntLike) -> BoolLike:
     queues = s.forall(Queue, lambda q: same(s.owns[c, q], s.was_owns[c, q]))
     view = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.was_view[c].has(d)))
     ends_no_pass = same(s.at[c], s.was_at[c]) if s.steps == "fine" else True
-    locks = s.forall(Queue, lambda q: s.lock[q] != c + 1) if s.orderly else True
+    locks = s.forall(Queue, lambda q: not_(holds_lock(s, c, q))) if s.orderly else True
     return all_of(implies(lasts, all_of(queues, view, ends_no_pass)), implies(s.life[c] == Life.STOPPING, locks))
 
 
@@ -135,7 +137,9 @@ def _table_in_turn(s: State, c: IntLike) -> BoolLike:
     def in_turn(q: IntLike) -> BoolLike:
         lost = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.life[c] != Life.GONE)
         won = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
-        locked = all_of(any_of(s.was_lock[q] == 0, s.was_lock[q] == c + 1), s.lock[q] == c + 1) if s.orderly else True
+        locked = (
+            all_of(any_of(s.was_holder[q] == 0, s.was_holder[q] == c + 1), holds_lock(s, c, q)) if s.orderly else True
+        )
         works = _works(s, c)
         return all_of(
             implies(lost, all_of(works, not_(wanted(s, c, q)))), implies(won, all_of(works, wanted(s, c, q), locked))
@@ -170,7 +174,7 @@ DROPS_FIRST = _always(
 
 def _comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
     def comes(q: IntLike) -> BoolLike:
-        got = all_of(s.lock[q] == c + 1, s.was_lock[q] != c + 1)
+        got = all_of(holds_lock(s, c, q), s.was_holder[q] != c + 1)
         return implies(got, all_of(s.owns[c, q], s.was_life[c] == Life.UP))
 
     return s.forall(Queue, comes)
@@ -178,9 +182,9 @@ def _comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
 
 def _goes_with_the_queue(s: State, c: IntLike) -> BoolLike:
     def goes(q: IntLike) -> BoolLike:
-        lost = all_of(s.was_lock[q] == c + 1, s.lock[q] != c + 1)
+        lost = all_of(s.was_holder[q] == c + 1, not_(holds_lock(s, c, q)))
         gone = any_of(not_(s.owns[c, q]), s.life[c] != Life.UP)
-        return implies(lost, all_of(gone, s.lock[q] == 0))
+        return implies(lost, all_of(gone, s.holder[q] == 0))
 
     return s.forall(Queue, goes)
 

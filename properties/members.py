@@ -14,11 +14,13 @@ from ..model.everything import everything
 from ..model.history import Regression
 from ..model.kernel import all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
-from ..model.rebalance import Queue, idle, wanted
+from ..model.rebalance import idle, wanted
+from ..model.route import Queue
 from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
 from .claim import Claim, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS
 from .offsets import CAUSED, STORED, went_back
+from .orderly import GIVEN_UP_IS_FREE, IN_ORDER, ONE_ORDERLY_LISTENER, STAIRCASE, USED_OR_GIVEN_UP
 from .property import Kind, Property
 from .retry import NEVER_LOST
 from .settings import STOP_COMMITS
@@ -87,6 +89,8 @@ RETRIES: Constants = {
     "failures": 1,
     "attempts": 1,
 }
+ORDERLY: Constants = {**GROUP, "orderly": 1, "listener": "orderly", "steps": "fine", "clock": "stopped"}
+BATCHES: Constants = {**ORDERLY, "messages": 2, "failures": 1}
 
 _claim = partial(claim_about, everything)
 
@@ -109,3 +113,17 @@ def claims() -> Iterator[Claim]:
         yield _claim(property, CUT)
     for property in (NEVER_LOST, LISTED):
         yield _claim(property, RETRIES)
+    yield from _in_order()
+
+
+def _in_order() -> Iterator[Claim]:
+    """Orderly clients with real members: their locks follow real rebalance, and their messages the locks."""
+    for constants in (BATCHES, {**ORDERLY, "crashes": 1}):
+        for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+            yield _claim(property, constants)
+        for property in (IN_ORDER, STAIRCASE, ONE_ORDERLY_LISTENER, USED_OR_GIVEN_UP):
+            yield _claim(property, constants)
+        for property in (GIVEN_UP_IS_FREE, DISAGREEMENT_ENDS, COMMITTED):
+            yield _claim(property, constants)
+    for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+        yield _claim(property, {**ORDERLY, "leaves": 1})

@@ -9,7 +9,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, in_table
 from ..model.pull import carries
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .changes import fine, had, in_two_steps, lives, noted, works
 from .of_each import always, sometimes
 

@@ -11,8 +11,8 @@ from ..model.history import Cause, Regression
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, minimum, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
-from ..model.rebalance import Queue
 from ..model.reset import reset_over
+from ..model.route import Queue
 from .delivery import PROGRESS, every_message, every_window
 from .property import Kind, Property
 

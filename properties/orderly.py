@@ -11,7 +11,7 @@ from ..model.lock import holds_lock
 from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
 from .offsets import COUNTED
@@ -108,6 +108,16 @@ GIVEN_UP_IS_FREE = Property(
     holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_kept(s, c, q)))),
     assuming=("listeners return", "no lock request is late"),
     rules=("RB-33", "RB-34", "G10"),
+)
+
+USED_OR_GIVEN_UP = Property(
+    id="queue-is-used-or-given-up",
+    statement="A queue that an orderly client is giving up is taken again only after it has left the table.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer, lambda c: s.forall(Queue, lambda q: not_(all_of(s.owns[c, q], s.dropped[c, q])))
+    ),
+    rules=("RB-30", "RB-35"),
 )
 
 _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}

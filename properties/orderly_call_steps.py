@@ -10,7 +10,7 @@ from ..model.membership import Consumer, Life
 from ..model.orderly import Result, calls, gives_up, manual_commit
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import NO_OFFSET, Orphan, Stage
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .of_each import always, sometimes
 from .property import Kind, Property
 

@@ -9,7 +9,7 @@ from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, 
 from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, is_up, orderly_lock
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim
 from .property import Kind, Property
 from .verdict import Verdict

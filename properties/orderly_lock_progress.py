@@ -12,7 +12,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, orderly_lock
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim
 from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
 from .property import Kind, Property

@@ -12,7 +12,7 @@ from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, no
 from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import Request, Window, is_up, orderly_lock, renewable
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always, sometimes
 from .orderly_lock import KEPT_TABLE

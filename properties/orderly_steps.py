@@ -15,7 +15,7 @@ from ..model.membership import Consumer, Life
 from ..model.orderly import Result, calls
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import Orphan, Stage, listener_runs
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always, sometimes
 from .offsets import STORED

@@ -10,7 +10,8 @@ from functools import partial
 from ..model.consumption import consumption
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
-from ..model.rebalance import Queue
+from ..model.process_queue import owned_or_leaving
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .delivery import every_window
 from .property import Kind, Property
@@ -38,6 +39,18 @@ MARK_PULLED = Property(
     holds=lambda s: every_window(s, lambda c, q: s.memory[c, q] <= s.next_offset[c, q]),
     assuming=("no late answer for a dropped window",),
     rules=("PL-23", "PQ-2"),
+)
+
+
+LOOP_ENDS = Property(
+    id="lost-loop-ends-with-its-window",
+    statement="A pull loop is lost only with a window that has one: a queue that is taken, or taken again, is pulled.",
+    kind=Kind.ALWAYS,
+    holds=lambda s: s.forall(
+        Consumer,
+        lambda c: s.forall(Queue, lambda q: implies(s.loop_lost[c, q], owned_or_leaving(s, c, q))),
+    ),
+    rules=("PL-1", "PL-2", "PQ-11"),
 )
 
 
@@ -74,6 +87,7 @@ NOTHING_BEFORE_THE_RESET = Property(
 
 WAITING: Constants = {"messages": 1, "arriving": 1, "consumers": 1, "pulls": "fine"}
 REMOVED: Constants = {"messages": 2, "consumers": 1, "removals": 1}
+LOST: Constants = {"messages": 2, "consumers": 1, "moves": 1, "lost_pulls": 1}
 RESET: Constants = {"messages": 2, "consumers": 1, "resets": 1, "corrections": "steps", "watch_changes": 1}
 FILTERED: Constants = {"messages": 2, "consumers": 1, "expression": "C", "tags": "C,Aa"}
 
@@ -87,5 +101,6 @@ def claims() -> Iterator[Claim]:
     for constants in (WAITING, REMOVED, {**REMOVED, "pulls": "fine"}, FILTERED):
         yield _claim(MARK_PULLED, constants)
     yield _claim(ENDS_ITS_REQUEST, {**REMOVED, "pulls": "fine", "watch_changes": 1})
+    yield _claim(LOOP_ENDS, {**LOST, "pulls": "fine"})
     for pulls in ("whole", "fine"):
         yield _claim(NOTHING_BEFORE_THE_RESET, {**RESET, "pulls": pulls})

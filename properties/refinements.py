@@ -21,6 +21,7 @@ from ..model.membership import Life
 from ..model.orderly import Result, calls
 from ..model.orderly_lock import Window, orderly_lock
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, drops_in_steps
+from ..model.rebalance import divides
 from .verdict import Verdict
 
 Constants = Mapping[str, int | str]
@@ -72,7 +73,7 @@ def _ownership(s: State) -> dict[str, Any]:
         "stage": Stage.ABSENT,
         "log_end": 0,
         "handled": False,
-        "committed": 0,
+        "committed" if divides(s.constants) else "file": 0,
     }
 
 
@@ -80,7 +81,6 @@ def _locked_ownership(s: State) -> dict[str, Any]:
     """Like :func:`_ownership`, with the broker's lock table; a client that has a queue believes in its lock."""
     return {
         **_ownership(s),
-        "holder": lambda q: s.lock[q],
         "holder_age": 0,
         "locked": lambda c, q: s.owns[c, q],
         "lock_age": 0,
@@ -115,9 +115,10 @@ def _lock_alone(s: State) -> dict[str, Any]:
 
 _SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "crashes": 1, "leaves": 1}
 _GROUP: Constants = {"running": 0, "consumers": 2, "queues": 1, "messages": 1, "orphans": 1}
+_IN_ORDER: Constants = {"orderly": 1, "listener": "orderly", "steps": "fine", "clock": "stopped"}
 _SAME = (
     *("consumers", "queues", "messages", "orphans", "copies", "retry_room", "attempts", "pulls", "causes", "version"),
-    *("failures", "crashes", "leaves", "broker_restarts"),
+    *("failures", "crashes", "leaves", "broker_restarts", "listener", "clock"),
 )
 _LOCKED_SHARES: Constants = {"running": 0, "consumers": 2, "queues": 2, "orderly": 1}
 _ORDERLY: Constants = {"listener": "orderly", "clock": "stopped", "messages": 1, "arriving": 1, "moves": UNBOUNDED}
@@ -146,6 +147,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_SHARES, "strategy": "CONSISTENT_HASH"},
         {**_SHARES, "orderly": 1},
         {**_SHARES, "brokers": 2, "broker_restarts": 1, "cuts": 1, "leaves": 0},
+        {**_SHARES, "mode": "broadcasting", "route_changes": 1},
     )
     for constants in shares:
         yield RefinementClaim(
@@ -154,7 +156,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             concrete=assignment,
             constants=constants,
             abstract=consumption,
-            as_concrete=("consumers", "queues"),
+            as_concrete=("consumers", "queues", "mode"),
             abstract_constants={"messages": 1, "arriving": 1, "moves": UNBOUNDED, "crashes": UNBOUNDED},
             mapping=_ownership,
             steps=4,
@@ -167,6 +169,10 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_GROUP, "crashes": 1, "causes": 1, "pulls": "fine"},
         {**_GROUP, "crashes": 1, "queues": 2},
         {**_GROUP, "queues": 2, "messages": 2, "retry_room": 1, "copies": 1, "failures": 1, "attempts": 1},
+        {**_GROUP, **_IN_ORDER, "failures": 1},
+        {**_GROUP, **_IN_ORDER, "crashes": 1},
+        {**_GROUP, **_IN_ORDER, "broker_restarts": 1},
+        {**_GROUP, **_IN_ORDER, "leaves": 1},
     )
     for constants in groups:
         yield RefinementClaim(
@@ -178,7 +184,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             constants=constants,
             abstract=consumption,
             as_concrete=_SAME,
-            abstract_constants={"moves": UNBOUNDED},
+            abstract_constants={"moves": UNBOUNDED, "lock_losses": UNBOUNDED},
             mapping=_without_membership,
             steps=4,
             rules=("RB-30", "ST-8"),

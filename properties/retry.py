@@ -16,9 +16,9 @@ from ..model.history import Cause
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import Stage
-from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readable, stored
 from ..model.retry_policy import retry_level
+from ..model.route import Queue
 from ..model.schedule import waits
 from .claim import Claim, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED
@@ -78,6 +78,10 @@ def _at_rest(s: State) -> BoolLike:
     return all_of(nothing_waits, s.forall(Queue, lambda q: s.forall(Message, lambda m: done(q, m))))
 
 
+def _is_delivered_retry(s: State, k: IntLike) -> BoolLike:
+    return all_of(s.place[k] == Place.DELIVERED, not_(s.dead[k]))
+
+
 ATTEMPTS = Property(
     id="attempts-exactly-the-maximum",
     statement=(
@@ -124,9 +128,12 @@ DELAY_AS_ASKED = Property(
 )
 IN_ITS_TOPIC = Property(
     id="retry-in-its-topic",
-    statement="Retries are stored only in the group's retry topic, and dead letters only in its dead-letter topic.",
+    statement=(
+        "Retries are stored only in the group's retry topic, which has nothing else, and dead letters only in its "
+        "dead-letter topic."
+    ),
     kind=Kind.ALWAYS,
-    holds=every_copy(lambda s, k: implies(in_retry_queue(s, k), not_(s.dead[k]))),
+    holds=lambda s: s.forall(Copy, lambda k: implies(in_retry_queue(s, k), _is_delivered_retry(s, k))),
     rules=("SB-14", "U12"),
 )
 DEAD_AT_ONCE = Property(

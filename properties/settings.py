@@ -16,14 +16,14 @@ from ..model.history import Cause, Regression
 from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Stage, held, in_table
-from ..model.rebalance import Queue
 from ..model.retry_copy import Copy, code, stored
 from ..model.retry_policy import EXPIRY_LEVEL
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .delivery import HANDLED_WAS_HAD, PROGRESS, every_message, every_window
 from .offsets import RETRY_FROM_BEGINNING
 from .property import Kind, Property
-from .retry import AFTER_DELIVERY
+from .retry import AFTER_DELIVERY, IN_ITS_TOPIC
 
 Constants = dict[str, int | str]
 
@@ -260,6 +260,7 @@ def claims() -> Iterator[Claim]:
     yield _claim(HANDED_OVER, HANDOVER)
     yield _claim(STOP_COMMITS, STOP)
     yield _claim(RETRY_FROM_BEGINNING, RETRY)
+    yield _claim(IN_ITS_TOPIC, RETRY)
     yield _claim(EXPIRED_LEVEL, EXPIRED)
     yield _claim(LATER_EXPIRES, ONE_EXPIRED)
     for constants in (ONE_EXPIRED, {**ONE_EXPIRED, "version": "4.9.8", "copies": 2, "failures": 1}):

@@ -11,7 +11,7 @@ from ..model.consumption import consumption
 from ..model.kernel import implies, not_
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim, claim_about
 from .delivery import PROGRESS, every_message
 from .offsets import CAUSED, OWNED_ONLY, STORED

@@ -19,7 +19,7 @@ from ..model.membership import Consumer
 from ..model.orderly import Result
 from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
 from ..model.pull import carries
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .claim import Claim
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
 from .property import Kind, Property

@@ -13,7 +13,7 @@ from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, 
 from ..model.local_file import Content
 from ..model.membership import Consumer
 from ..model.process_queue import Stage, held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from .broadcast import EACH_SEES_ALL, FAULTS, KEEPS_ITS_PLACE, RENAMED_TWICE, STARTS_AGAIN, everywhere, was_called
 from .claim import Claim
 from .property import Kind, Property

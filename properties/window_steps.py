@@ -11,7 +11,7 @@ from ..model.filtering import broker_passes
 from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, ite, maximum, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
-from ..model.rebalance import Queue
+from ..model.route import Queue
 from ..model.start_position import answers_zero
 from ..model.tags import filtered
 from .changes import empty, fine, lives, mark, noted, stays, was_stored, works

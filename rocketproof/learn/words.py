@@ -12,7 +12,7 @@ from ..model.kernel import all_of, any_of, implies, ite, maximum, minimum, not_,
 from ..model.membership import Consumer, Life
 from ..model.orderly import calls
 from ..model.process_queue import Orphan, Stage, held
-from ..model.rebalance import Queue
+from ..model.route import Queue
 
 __all__ = [
     "Consumer",

@@ -23,6 +23,9 @@ def test_what_is_claimed() -> None:
         392,
         1_924,
         793,
+        5_703,
+        1_568,
+        11_728,
         517,
         1_336,
         1_140,
@@ -43,7 +46,10 @@ def test_what_is_claimed() -> None:
     ("text", "told", "row"),
     [
         ("topic_and_retry_queue", "without view.has(c)", "queues-for-listed-members-only"),
-        ("offset_known", "without not_cut_off(s, c, q)", "every-message-is-handled"),
+        ("offset_known", "without not_cut_off(s, c, q)", "queue-out-of-reach-is-left"),
+        ("offset_known", "without all_of(not_cut_off(s, c, q)", "every-message-is-handled"),
+        ("offset_known", "without may_take(s, c, q)", "one-orderly-listener"),
+        ("offset_known", "without not_(leaves)", "queue-is-used-or-given-up"),
         ("offsets_persisted", "without s.persisted[c] = True", "stop-comes-to-its-end"),
     ],
 )

@@ -30,6 +30,7 @@ def test_what_is_claimed() -> None:
     ("part", "text", "told", "row"),
     [
         ("start_position", "chosen_offset", "always end(s, q), whether or not retry", "retry-queue-from-its-beginning"),
+        ("consume_queue", "produce", "without the guard not is_retry(s.constants, q)", "retry-in-its-topic"),
         ("queue_table", "_persist", "as if not leaving.persists", "given-up-queue-is-committed"),
         (
             "shutdown",

@@ -17,7 +17,7 @@ from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import UNBOUNDED, IntLike, Machine, State, all_of, not_, same
 from rocketproof.model.membership import Consumer
 from rocketproof.model.process_queue import Stage, put_end, take_out
-from rocketproof.model.rebalance import Queue
+from rocketproof.model.route import Queue
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE
 from rocketproof.properties.property import Property

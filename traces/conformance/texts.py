@@ -16,7 +16,8 @@ from ...model.membership import Life
 from ...model.offsets import broadcasting
 from ...model.process_queue import NO_OFFSET, Orphan, Stage, finish, held, low_water_mark, take_out, window_empty
 from ...model.pull import answers, correct_tags_offset
-from ...model.queue_table import Leaving, change_table, nothing
+from ...model.queue_table import Leaving, change_table
+from ...model.route import nothing
 from ...model.tags import filtered
 
 Q = 0

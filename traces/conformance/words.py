@@ -9,7 +9,7 @@ from ...model.consume_queue import Message
 from ...model.kernel import Action
 from ...model.membership import Consumer
 from ...model.process_queue import Orphan, Stage
-from ...model.rebalance import Queue
+from ...model.route import Queue
 from . import texts
 from .behaviour import Behaviour
 

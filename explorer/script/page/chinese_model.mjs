@@ -150,8 +150,8 @@ export const OF_MODEL = {
     "在内存位点与拉取位置之间，窗口持有每一条没有处理的消息。",
   "A message is delivered a second time only for a recorded cause.": "消息第二次投递，一定有记录在案的原因。",
   "A message is sent back only after a listener has had it.": "监听器拿到过的消息才会发回。",
-  "Retries are stored only in the group's retry topic, and dead letters only in its dead-letter topic.":
-    "重试只进消费组的重试主题，死信只进它的死信主题。",
+  "Retries are stored only in the group's retry topic, which has nothing else, and dead letters only in its dead-letter topic.":
+    "重试只进消费组的重试主题，那里没有别的消息；死信只进它的死信主题。",
   "A dead letter does not wait in the schedule topic.": "死信不在延迟主题里等待。",
   "The origin id of every retry and dead letter names the original message.":
     "每个重试和死信的原始 id 都是最初那条消息的。",
