@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..errors import TraceError, named
@@ -88,7 +90,10 @@ class CapturedTrace(ParquetTrace):
         added.
         """
         owner = int(self._owner[event])
-        return None if owner < 0 else (Path(self._recordings[owner].file), int(self._row[event]))
+        if owner < 0:
+            return None
+        recording = self._recordings[owner]
+        return Path(recording.file), int(recording.lines[self._row[event]])
 
 
 def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated, Recording]:
@@ -108,8 +113,19 @@ def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated
     table = pa.Table.from_batches([batch.cast(schema) for batch in batches], schema)
     if table.column(EXTRA).null_count == len(table):
         table = table.drop_columns([EXTRA])
-    recording = Recording.of(str(path), table, source=source.stated.header.source, counted=source.counted)
+    lines = _as_counted(table) if source.counted else None
+    if lines is not None:
+        table = table.take(lines)
+    recording = Recording.of(str(path), table, source=source.stated.header.source, counted=source.counted, lines=lines)
     return source.stated, recording
+
+
+def _as_counted(table: pa.Table) -> Any:
+    """The places of the events in the order in which their recorder counted them, if somebody has sorted the lines."""
+    seq = table.column("seq").to_numpy()
+    # Processes that wrote one file after the other count from 0 each.
+    is_other = (np.diff(seq) < 0).any() and len(np.unique(seq)) == len(seq)
+    return np.argsort(seq) if is_other else None
 
 
 def _whole_lines(path: Path) -> int:

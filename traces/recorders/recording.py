@@ -43,6 +43,7 @@ class Recording:
         source: the source stated in its header.
         counted: whether its recorder counted its events, from 0: ``seq``.
         as_slave: for each event, whether a slave wrote it, of a broker whose master was recorded too.
+        lines: for each event, its position among the events of the file.
     """
 
     file: str
@@ -52,10 +53,11 @@ class Recording:
     source: str = ""
     counted: bool = False
     as_slave: Any
+    lines: Any
 
     @classmethod
-    def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False) -> Recording:
-        """The events of a file, in the order of its recorder."""
+    def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False, lines: Any = None) -> Recording:
+        """The events of a file, in the order of its recorder; ``lines``: their positions in it, if not the same."""
         table = table.unify_dictionaries().combine_chunks()
         time, micros = (_numbers(table, name) for name in ("time", "micros"))
         stamps, set_back = in_own_order(time * 1000 + micros)
@@ -64,7 +66,14 @@ class Recording:
             table = with_due(table, pc.add(table.column("due"), later))
         none = np.zeros(len(table), np.bool_)
         return cls(
-            file=file, table=table, stamps=stamps, set_back=set_back, source=source, counted=counted, as_slave=none
+            file=file,
+            table=table,
+            stamps=stamps,
+            set_back=set_back,
+            source=source,
+            counted=counted,
+            as_slave=none,
+            lines=np.arange(len(table)) if lines is None else lines,
         )
 
     @classmethod

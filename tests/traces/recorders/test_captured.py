@@ -105,6 +105,20 @@ def test_an_event_of_a_joined_trace_is_found_in_the_file_that_it_was_recorded_in
     ]
 
 
+def test_lines_that_somebody_has_sorted_are_in_the_order_in_which_they_were_counted(tmp_path: Path) -> None:
+    counted = [
+        {**at(5, kind, **client("c")), "micros": micros, "seq": seq}
+        for seq, (kind, micros) in enumerate([("pull", 9), ("pull_result", 10), ("assign", 9)])
+    ]
+    header, *lines = write(tmp_path, "client-1-orders.jsonl", counted).read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "client-1-orders.jsonl").write_text("".join([header, lines[2], lines[1], lines[0]]), "utf-8")
+    trace = open_trace([tmp_path])
+    (batch,) = trace.batches(("kind", "seq"))
+    assert batch.column("kind").to_pylist() == ["pull", "pull_result", "assign"]
+    found = locations(trace, [(0, 0), (0, 1), (0, 2)])
+    assert [str(found[0, event]).rpartition(":")[2] for event in range(3)] == ["4", "3", "2"]
+
+
 def one_call(name: str, *, calls: bool) -> list[Line]:
     """A client that consumes one message; its calls may not be recorded."""
     begin = [at(5_000, "client_start", client=name, group="orders"), at(6_000, "assign", **client(name), offset=0)]
