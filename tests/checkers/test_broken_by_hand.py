@@ -43,7 +43,7 @@ BROKEN = [
         "Answer.SUCCESS), BrokerCheck('SB-12'",
     ),
     # A client never learns that its lock is gone.
-    ("orderly_ownership", "renew", "disbelieve(s, c, q)", "believe(s, c, q)"),
+    ("lock", "renew_lock", "disbelieve(s, c, q)", "believe(s, c, q)"),
     # A lock is given to whoever has the higher number.
     ("lock", "obtainable", "s.holder[q] == 0", "s.holder[q] < c + 1"),
     # Success with a batch counts for its first message only.

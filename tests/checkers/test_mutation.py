@@ -81,8 +81,7 @@ def test_a_limit_is_no_verdict() -> None:
 def test_what_makes_no_difference_is_equivalent() -> None:
     # The age of a lock that nobody has is read by nobody, and is 0 again when somebody takes it.
     losing = [item for item in settings(default_rows()) if item.title == "orderly_lock lock_losses=1"]
-    (age,) = judged(changes("lock", "forget_locks", Sort.RESET_SKIPPED)[1:], losing)
-    assert age.change.told == "without s.holder_age = 0"
+    (age,) = judged([item for item in changes("lock", "forget") if "without s.holder_age" in item.told], losing)
     assert age.fate is Fate.EQUIVALENT
     assert age.compared > 0
 

@@ -51,7 +51,7 @@ UNLOCKED = "consumption listener=orderly clock=stopped consumers=1 messages=2 mo
             UNLOCKED,
         ),
         (
-            "rebalance._note_view",
+            "rebalance.begin_pass",
             "as if not s.periodic == 0",
             "disagreement-ends",
             "finding gone",
