@@ -100,6 +100,13 @@ def ask_members(now: Transition) -> None:
     divided(now, now.c)
 
 
+def take_all(now: Transition) -> None:
+    """RB-7: a broadcasting client gives itself every queue, and asks nobody for the members."""
+    count = now.after("route", now.c, default=int(now.constants.queues))
+    queues = queues_known(now, count)
+    now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, queues=queues, assigned=queues)
+
+
 def read_failure_as_no_topic(now: Transition) -> None:
     """RB-5: what a client that mistakes an error for an answer believes it sees."""
     now.by_client(Kind.REBALANCE, now.c, topic=now.cluster.topic, members=[], queues=[], assigned=[])
@@ -121,6 +128,7 @@ ACTIONS: dict[str, Record] = {
     "add_queue": add_queue,
     "refresh_route": refresh_route,
     "rebalance_pass": in_turn(ask_members, drop_queues),  # RB-30: queues are dropped, then others taken
+    "take_all": in_turn(take_all, drop_queues),
     "ask_members": ask_members,
     "drop_queues": drop_queues,
     "take_queue": drop_queues,
