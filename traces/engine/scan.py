@@ -16,7 +16,7 @@ from ..format.coverage import Hole, evidence_mask
 from ..format.kinds import Kind
 from ..format.schema import Header
 from ..io import ROWS, Split, SplitReader, Trace, read_split
-from .context import Context
+from .context import Context, actor_named
 from .reading import Recorded
 from .scanning import SCAN_COLUMNS, Scanning
 
@@ -81,10 +81,8 @@ def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
 def _spans(events: ContextEvents) -> Mapping[Actor, Span]:
     """When processes acted."""
     spans: dict[Actor, Span] = {}
-    for (client, run, broker), (begin, end) in events.spans(
-        "client", "incarnation", "broker", kinds=events.kinds()
-    ).items():
-        actor = Actor(client, run or 0) if client else Actor(broker or "", -1)
+    for named, (begin, end) in events.spans("client", "incarnation", "broker", kinds=events.kinds()).items():
+        actor = actor_named(*named)
         if actor.name:
             first, last = spans.get(actor, (begin, end))
             spans[actor] = min(first, begin), max(last, end)
