@@ -54,5 +54,6 @@ def test_quantifiers_are_instantiated_before_models_are_searched() -> None:
     assert (answer, reason) == (z3.unknown, "(incomplete quantifiers)")
     assert ask(solver) == z3.sat
     assert solver.model().number(Y) > 3
+    assert solver.check(rlimit=WORK, models=False) == (z3.unknown, "(incomplete quantifiers)")  # as before the search
     solver.add(z3.Not(EVEN(Y)))
     assert ask(solver) == z3.unsat
