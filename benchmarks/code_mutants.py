@@ -1,8 +1,8 @@
 """Mutants of the kit's own code: do its tests notice when a line of a checker, the kernel or the trace side is wrong?
 
 ``python -m benchmarks.code_mutants --count 30`` changes one place at a time in a copy of the project and asks the tests
-that mirror the file, then those of its folder, and with ``--all`` everything. One JSON line for each, survivors
-included.
+that mirror the file, then those of its folder and of the folders around it, and with ``--all`` everything. One JSON
+line for each, survivors included. ``--skip`` goes on with a sample that was interrupted.
 """
 
 from __future__ import annotations
@@ -194,15 +194,17 @@ def copied(to: Path) -> dict[str, str]:
 
 
 def stages(change: Change, *, near: bool, whole: bool) -> Iterator[list[str]]:
-    """Which tests are asked, one after the other: those of the file, of its folder, all."""
-    own = own_tests(change.file)
-    folder = Path("tests") / change.file.parent
-    if (ROOT / own).exists():
-        yield [str(own)]
-    if (ROOT / folder).is_dir() and not near:
-        yield [str(folder), *(["--ignore", str(own)] if (ROOT / own).exists() else [])]
+    """Which tests are asked, one after the other: those of the file, of its folder, of each folder around it, all."""
+    asked = [own_tests(change.file)]
+    if not near:
+        asked += [folder for folder in (Path("tests") / change.file).parents if folder.parent != Path()]
     if whole:
-        yield ["tests", "-m", "not lab"]
+        asked.append(Path("tests"))
+    before: list[str] = []
+    for tests in asked:
+        if (ROOT / tests).exists():
+            yield [str(tests), *before, *(["-m", "not lab"] if tests == Path("tests") else [])]
+            before += ["--ignore", str(tests)]
 
 
 def judged(change: Change, project: Path, environment: dict[str, str], given: argparse.Namespace) -> str:
@@ -238,6 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=28, help="how many changes")
     parser.add_argument("--seed", type=int, default=0, help="which sample")
+    parser.add_argument("--skip", type=int, default=0, help="how many changes of the sample to leave out")
     parser.add_argument("--near", action="store_true", help="ask only the test file of a file's own")
     parser.add_argument("--all", action="store_true", help="ask every test about what its folder does not notice")
     parser.add_argument("--seconds", type=float, default=600.0, help="time for each run of tests")
@@ -246,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         environment = copied(project)
-        for change in sample(given.count, given.seed, near=given.near):
+        for change in sample(given.count, given.seed, near=given.near)[given.skip :]:
             started = time.perf_counter()
             by = judged(change, project, environment, given)
             tried, killed, undecided = tried + 1, killed + (by not in ("", NO_END)), undecided + (by == NO_END)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..format.kinds import ANSWERS, Kind, Path, Result
 
 
+@enum.unique
 class Mark(enum.IntEnum):
     """A position in a queue, as its group sees it."""
 
@@ -44,6 +45,7 @@ class Condition(enum.IntFlag):
     WENT_ON = 4096  # RESET, and its owner got an answer to a pull since, as if there had been none
 
 
+@enum.unique
 class Value(enum.IntEnum):
     """Which field of an event has the new position of a mark."""
 
@@ -54,6 +56,7 @@ class Value(enum.IntEnum):
     ZERO = 4  # no field: the beginning is meant
 
 
+@enum.unique
 class Beside(enum.IntEnum):
     """The position of an event's message relative to the mark FINISHED."""
 
@@ -62,6 +65,7 @@ class Beside(enum.IntEnum):
     BEYOND = 2  # or at it
 
 
+@enum.unique
 class Who(enum.IntEnum):
     """Whose events count."""
 

@@ -20,6 +20,7 @@ from .rests_on import RestsOn
 from .settings import CONSUME_TIMEOUT, Settings
 
 
+@enum.unique
 class Reason(enum.IntEnum):
     """What does not come; rows of the claims of :data:`OBLIGATIONS` have it in ``value``."""
 
@@ -38,6 +39,7 @@ class Reason(enum.IntEnum):
     OWNER_STOOD_STILL = 12  # whatever was due: its owner did nothing at all in that time
 
 
+@enum.unique
 class Blocked(enum.IntEnum):
     """What prevents the message at the mark FINISHED from being finished."""
 

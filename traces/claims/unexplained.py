@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 
+@enum.unique
 class Unexplained(enum.IntEnum):
     """The delivery before an unexplained one; findings have it in ``value``."""
 

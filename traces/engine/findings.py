@@ -23,6 +23,7 @@ class Doubt(enum.IntFlag):
     LEVELS = 16  # it rests on delay levels that were not stated for the brokers
 
 
+@enum.unique
 class Note(enum.IntEnum):
     """The kinds of rows besides violations and explained repetitions."""
 

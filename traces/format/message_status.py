@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 
+@enum.unique
 class MessageStatus(enum.IntEnum):
     """What became of a message, for its group."""
 

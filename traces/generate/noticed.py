@@ -24,6 +24,7 @@ from ..io.writing import ParquetWriter
 from .trace_mutants import Change, trace_mutants
 
 
+@enum.unique
 class Noticed(enum.IntEnum):
     """The strongest that a check reports about a changed recording, and did not report about the original."""
 

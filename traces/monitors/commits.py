@@ -27,6 +27,7 @@ ROOM = 256
 """Number of free rows and ranges required before an event; one that needs more is interrupted, and continued later."""
 
 
+@enum.unique
 class Jump(enum.IntEnum):
     """Why offsets were skipped; rows with note SKIPPED have it in ``value``."""
 

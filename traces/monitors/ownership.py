@@ -21,6 +21,7 @@ from .offset_queries import is_about_to_take
 from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
 
 
+@enum.unique
 class End(enum.IntEnum):
     """How a window ended; rows with note OWNERSHIP have it in ``expected``."""
 

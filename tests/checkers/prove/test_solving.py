@@ -56,3 +56,12 @@ def test_quantifiers_are_instantiated_before_models_are_searched() -> None:
     assert solver.model().number(Y) > 3
     solver.add(z3.Not(EVEN(Y)))
     assert ask(solver) == z3.unsat
+
+
+def test_models_are_not_searched_because_they_were_for_the_question_before() -> None:
+    solver = Solver(finite_domain=False)
+    solver.add(ALL_EVEN)
+    solver.push()
+    solver.add(Y > 3)
+    assert ask(solver) == z3.sat
+    assert solver.check(rlimit=WORK, models=False) == (z3.unknown, "(incomplete quantifiers)")
