@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from .columns import Column
+from .context_folds import Carrying, ContextFold
 from .names import Actor
 
 FIELDS = (
@@ -47,6 +48,7 @@ _AT_ONCE = 4096
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 T = TypeVar("T")
+Fold = TypeVar("Fold", bound=ContextFold)
 
 
 class ContextEvents:
@@ -56,12 +58,14 @@ class ContextEvents:
         times: when each happened, ms.
         codes: for each of FIELDS, the number of the value of each event; ``values``: the values, all different.
         seq: their ``seq``, which decides the order of events of one time until they are in order; None afterwards.
+        carrying: where folds over them begin and stop; None: they take all events without a stop.
     """
 
     def __init__(self, times: Any, codes: Sequence[Any], values: Sequence[Sequence[Any]], seq: Any = None) -> None:
         self.times, self.seq = times, seq
         self.codes = tuple(map(_narrow, codes, map(len, values)))
         self.values = tuple(map(tuple, values))
+        self.carrying: Carrying | None = None
         self._known: dict[Any, Any] = {}
 
     @classmethod
@@ -124,15 +128,23 @@ class ContextEvents:
     def __reduce__(self) -> Any:
         return ContextEvents, (self.times, self.codes, self.values, self.seq)
 
-    def of_kinds(self, *kinds: str) -> Iterator[dict[str, Any]]:
-        """The events of some kinds, in their order."""
-        return self._made(self._places(kinds))
+    def of_kinds(self, *kinds: str, span: tuple[int, int] | None = None) -> Iterator[dict[str, Any]]:
+        """The events of some kinds, in their order; ``span``: from one place on, and before another."""
+        return self._made(self._places(kinds, span))
 
-    def rows(self, *names: str, kinds: Collection[str], of: Actor | None = None) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns, for the events of some kinds, of one process or of all, in their order."""
-        places = self._places(kinds)
+    def rows(
+        self, *names: str, kinds: Collection[str], of: Actor | None = None, span: tuple[int, int] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns, for the events of some kinds, of one process or of all, in their order; ``place``
+        is the place of an event. ``span`` as for :meth:`of_kinds`.
+        """
+        places = self._places(kinds, span)
         if of is not None:
             places = places[self._are_of(of, places)]
+        return self.rows_at(places, *names)
+
+    def rows_at(self, places: Any, *names: str) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns, for the events at some places, an array."""
         for start in range(0, len(places), _AT_ONCE):
             chosen = places[start : start + _AT_ONCE]
             yield from zip(*(self._column(name, chosen) for name in names), strict=True)
@@ -184,8 +196,18 @@ class ContextEvents:
             self._known[key] = learn(self, *given)
         return self._known[key]  # type: ignore[no-any-return]
 
-    def _places(self, kinds: Collection[str]) -> Any:
-        return np.flatnonzero(_among(self.codes[0], [kind in kinds for kind in self.values[0]]))
+    def before(self, time: int) -> int:
+        """How many of the events, which are in order, happened before a time."""
+        return int(np.searchsorted(self.times, time))
+
+    def fed(self, fold: Fold) -> Fold:
+        """A fold, after it has taken all events: those that are no part of its carried state, if it has one."""
+        (self.carrying or Carrying(stop=len(self))).feed(fold, self)
+        return fold
+
+    def _places(self, kinds: Collection[str], span: tuple[int, int] | None = None) -> Any:
+        first, last = span or (0, len(self))
+        return np.flatnonzero(_among(self.codes[0][first:last], [kind in kinds for kind in self.values[0]])) + first
 
     def _are_of(self, actor: Actor, places: Any) -> Any:
         """Which of the events a process has recorded."""
@@ -201,6 +223,8 @@ class ContextEvents:
     def _column(self, name: str, places: Any) -> Iterable[Any]:
         if name == "time":
             return self.times[places].tolist()  # type: ignore[no-any-return]
+        if name == "place":
+            return places.tolist()  # type: ignore[no-any-return]
         at = FIELDS.index(name)
         return map(self.values[at].__getitem__, self.codes[at][places].tolist())
 

@@ -20,7 +20,7 @@ from ..encoding.names import Actor, Slot
 from ..encoding.store_counts import StoreCounts, Stored
 from .carrying import Carried, StartOverError
 
-VERSION = 4
+VERSION = 5
 """Version of the stored state."""
 
 PIECE = 1 << 20
@@ -68,6 +68,8 @@ def write_carried(carried: Carried, folder: Path, *, before: Path | None = None)
         "actors": [[actor.name, actor.incarnation] for actor in carried.actors],
         "gone_by": dict(carried.gone_by),
         "folds": folds,
+        "done": carried.done,
+        "of_context": carried.of_context,
     }
     with pa.CompressedOutputStream(str(folder / _SAID), "zstd") as out:
         out.write(json.dumps(said).encode())
@@ -107,6 +109,8 @@ def read_carried(folder: Path) -> Carried:
             actors=tuple(Actor(*actor) for actor in said["actors"]),
             gone_by=said["gone_by"],
             folds=folds,
+            done=said["done"],
+            of_context=said["of_context"],
             stored=folder,
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError, StopIteration, pa.ArrowException) as error:

@@ -20,7 +20,9 @@ from typing import Any
 from ..claims.settings import Settings
 from ..clocks.clocks import UNBOUNDED
 from ..clocks.order import Order
+from ..encoding.context_folds import Carrying
 from ..encoding.names import Actor, Names, Slot
+from ..encoding.plain import Plain
 from ..encoding.store_counts import StoreCounts
 from ..format.header import header_json
 from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
@@ -59,6 +61,7 @@ class Carried:
         slots: slots of the names whose codes the folds use; likewise ``actors``.
         gone_by: what the folds depended on, see :func:`gone_by`.
         folds: the state of each fold.
+        done: number of events of the context among them; ``of_context``: the state of each fold over these, by name.
         stored: the folder from which it was read.
     """
 
@@ -71,6 +74,8 @@ class Carried:
     actors: tuple[Actor, ...] = ()
     gone_by: Mapping[str, str] = field(default_factory=dict)
     folds: Sequence[OfFold] = ()
+    done: int = 0
+    of_context: Mapping[str, Plain] = field(default_factory=dict)
     stored: Path | None = None
 
     def numbered(self, files: Sequence[str]) -> Scanning:
@@ -132,7 +137,11 @@ def check_on(
     scanned = context_of(seen, whole.header, files=whole.files, clocks=whole.clocks)
     if whole.clocks is None and scanned.context.clocks.corrects:
         raise StartOverError("the clock of a recorder is off, so that all times are to be corrected")
-    names = Names(whole.header.groups, members_of(scanned.context.events))
+    events = scanned.context.events
+    carrying = events.carrying = Carrying(stop=events.before(cut))
+    if before is not None and before.done == events.before(before.cut):
+        carrying.done, carrying.known = before.done, before.of_context
+    names = Names(whole.header.groups, members_of(events))
     folds = _folds(part, scanned, names, settings, before)
     stores = StoreCounts() if before is None else StoreCounts(before.stores)
     stores.join(early.stores())
@@ -140,6 +149,7 @@ def check_on(
     for broker in late.brokers():
         names.actor(broker)  # its commits are its own even before its first other event
     feed(folds, early.events(names, last=True), finish=False)
+    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
     keep(
         Carried(
             cut=cut,
@@ -151,12 +161,13 @@ def check_on(
             actors=tuple(names.actors),
             gone_by=gone_by(scanned.context, names, settings=settings, header=whole.header, cut=cut),
             folds=[fold.carried() for fold in folds],
+            done=carrying.stop,
+            of_context=carrying.kept,
         )
     )
     outcomes = feed(folds, late.events(names, last=True), finish=True)
     stores.join(late.stores())
     whole.repeated[REPEATED] = repeated + last.repeated[REPEATED]
-    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
     groups.stores(stores)
     early.shelf.close()
     late.shelf.close()

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from ..claims.settings import CHANNEL_EXPIRY, CHANNEL_SCAN
 from ..encoding.names import RETRY_PREFIX, Actor, Slot, group_of_topic
 from ..format.coverage import (
@@ -179,10 +181,12 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
             stopped = event["kind"] == Kind.CLIENT_STOP  # ST-6: brokers may still list one that died for a while
             until[client] = event["time"] + (_CLOCKS if stopped else CHANNEL_EXPIRY + CHANNEL_SCAN)
     found: dict[str, Hole] = {}
-    passes = scanned.context.events.rows("time", "group", "count", "client", kinds=(Kind.REBALANCE,))
-    for time, of, members, client in passes:
+    events = scanned.context.events
+    counted = [places for (count,), places in events.places("count", kinds=(Kind.REBALANCE,)).items() if count]
+    passes = np.sort(np.concatenate(counted)) if counted else ()
+    for time, of, members, client in events.rows_at(passes, "time", "group", "count", "client"):
         group = of or ""
-        if members is None or group in found:
+        if group in found:
             continue
         alive = sum(since.get(who, time) <= time <= until.get(who, time) for who in recorded.get(group, ()) if group)
         if members > alive:

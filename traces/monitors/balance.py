@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..claims.settings import Settings
+from ..encoding.context_events import ContextEvents
+from ..encoding.context_folds import Asked
 from ..encoding.names import Actor, Names
-from ..engine.context import Context, actor_named, brokers_of
+from ..encoding.plain import Plain, plain, restored
+from ..engine.context import actor_named, brokers_of
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
 from .allocations import answers_otherwise
 from .notebook import Notebook, whole
 from .runs import ENDS, Told
-from .standstills import Spans, Standstills
+from .standstills import Standstills
 from .standstills import within as covered
 from .subscriptions import parse_subscription
 
 CLAIM = "every-topic-is-balanced"
 
 
-@dataclass
+@dataclass(slots=True)
 class _Client:
     """One client of a group while it lives.
 
     Attributes:
         actor: the client.
-        outages: when no pass could be made, as a broker that is asked for the members was away (RB-4).
-        still: when it stood still.
-        known: topics of which its group has seen a queue, and since when.
-        without: topics of which its group learnt that they have no queue.
+        group: its group.
         empty: topics of which it learnt last that they have no queue.
         said: its latest heartbeat, as in the event.
         consumed: topics that it says it consumes, and since when.
@@ -45,12 +44,9 @@ class _Client:
     """
 
     actor: Actor
-    outages: Spans
-    still: Spans
-    known: Mapping[str, int]
-    without: Collection[str] = ()
+    group: str
     empty: set[str] = field(default_factory=set)
-    said: list[str] | None = None
+    said: tuple[str, ...] | None = None
     consumed: dict[str, int] = field(default_factory=dict)
     passes: dict[str, int] = field(default_factory=dict)
     behind: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -58,17 +54,20 @@ class _Client:
     due: int = 0
     paused: int = 0
     resumed: int = 0
-    brokers: dict[str, Collection[str]] = field(default_factory=dict)
+    brokers: dict[str, frozenset[str]] = field(default_factory=dict)
     beats: dict[str, int] = field(default_factory=dict)
     beat: int = 0
-    unreached: dict[str, Spans] = field(default_factory=dict)
+    unreached: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
-    def heartbeat(self, time: int, subscriptions: list[str]) -> None:
+    def heartbeat(self, time: int, subscriptions: tuple[str, ...], ask: Asked) -> None:
         self.said = subscriptions
-        topics = sorted({parse_subscription(text)[0] for text in subscriptions})
+        topics = {topic: ask("known", self.group, topic) for topic in sorted({*map(_topic_of, subscriptions)})}
         # RB-3: a topic without queues is skipped, be it for now or for ever (retryQueueNums = 0).
-        topics = [topic for topic in topics if topic in self.known or topic not in self.without]
-        self.consumed = {topic: self.consumed.get(topic, max(time, self.known.get(topic, time))) for topic in topics}
+        self.consumed = {
+            topic: self.consumed.get(topic, time if known is None else max(time, known))
+            for topic, known in topics.items()
+            if known is not None or not ask("without", self.group, topic)
+        }
         self.due = 0
 
     def learns(self, time: int, topic: str, queues: Collection[str]) -> None:
@@ -81,24 +80,24 @@ class _Client:
             if topic in self.consumed:
                 self.consumed[topic] = time
 
-    def keeps_running(self, time: int, broker: str, within: int) -> None:
+    def keeps_running(self, time: int, broker: str, within: int, ask: Asked) -> None:
         """It sends a heartbeat: check whether it still balances anything, as it does every 20 s (RB-1)."""
         if self._is_unreached(broker, within):
             self.unreached.setdefault(broker, []).append((self.beats[broker], time))
         self.beat = self.beats[broker] = time
         last = max(self.passes.values(), default=time)
         for topic, consumed in self.consumed.items():
-            if topic not in self.empty and self._ran(max(last, consumed), time, within) > within:
+            if topic not in self.empty and self._ran(max(last, consumed), time, within, ask) > within:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
-    def _ran(self, since: int, until: int, within: int) -> int:
+    def _ran(self, since: int, until: int, within: int, ask: Asked) -> int:
         """For how long within a period it could balance, ms; what explains pauses is not asked where this is no longer
         than ``within``.
         """
         if until - since <= within:
             return until - since
-        away = max(covered(self.outages, since, until), self._without_broker(since, until, within))
-        return until - since - away - covered(self.still, since, until)
+        away, still = int(ask("away", since, until)), int(ask("still", *self.actor, since, until))
+        return until - since - max(away, self._without_broker(since, until, within)) - still
 
     def _without_broker(self, since: int, until: int, within: int) -> int:
         """RB-4: for how long it did not reach some broker that a pass may ask, ms."""
@@ -115,7 +114,7 @@ class _Client:
         """Whether a broker has got no heartbeat for long when another one did."""
         return broker in self.beats and self.beat - self.beats[broker] > within // 2
 
-    def balances(self, time: int, topic: str, within: int) -> None:
+    def balances(self, time: int, topic: str, within: int, ask: Asked) -> None:
         last = max(self.passes.values(), default=time)
         if time - last > within:
             self.paused, self.resumed = last, time
@@ -132,79 +131,111 @@ class _Client:
             if other in self.empty:
                 continue
             since = max(self.passes.get(other, consumed), consumed)
-            if self._ran(since, time, within) > within:
+            if self._ran(since, time, within, ask) > within:
                 self.behind[other] = since, time
             else:
                 oldest = min(oldest, since)
         self.due = time if self.behind else oldest + within
 
 
-class Balance:
-    """Goes through the passes of all clients."""
+def _topic_of(subscription: str) -> str:
+    return parse_subscription(subscription)[0]
 
-    def __init__(
-        self,
-        told: Told,
-        *,
-        still: Standstills,
-        context: Context,
-        names: Names,
-        settings: Settings,
-        notebook: Notebook,
-    ) -> None:
-        self._told = told
-        self._names = names
-        self._notebook = notebook
-        self._clients: dict[tuple[Any, Any, Any], _Client] = {}
-        self._still = still
-        self._outages = [(since, until) for _, since, until in self._still.away]
-        self._known: dict[str, dict[str, int]] = {}
-        self._without: dict[str, set[str]] = {}
+
+@dataclass(slots=True)
+class _Balanced:
+    """What was seen until a moment.
+
+    Attributes:
+        clients: those that live, by group, client id and incarnation.
+        judged: number of topics of those that have ended.
+        left_out: what these have left out, see :class:`_Client`.
+    """
+
+    clients: dict[tuple[str | None, str | None, int | None], _Client] = field(default_factory=dict)
+    judged: int = 0
+    left_out: list[tuple[str, Actor, list[tuple[int, int, str]]]] = field(default_factory=list)
+
+
+class Balance:
+    """Goes through the passes of all clients: a fold over the events of the context."""
+
+    name = "balance"
+
+    def __init__(self, told: Told, *, still: Standstills, names: Names, settings: Settings) -> None:
+        self._told, self._names, self._within = told, names, settings.new_topic
+        known: dict[tuple[str, str], int] = {}
+        without: set[tuple[str, str]] = set()
         for run in told.runs:
             if run.kind in (Kind.ROUTE, Kind.REBALANCE) and run.queues:
-                self._known.setdefault(run.group, {}).setdefault(run.topic, run.first)
+                known.setdefault((run.group, run.topic), run.first)
             elif run.kind == Kind.ROUTE and run.queues is not None:
-                self._without.setdefault(run.group, set()).add(run.topic)
+                without.add((run.group, run.topic))
+        outages = [(since, until) for _, since, until in still.away]
+        self._asked = Asked(
+            # since when a group has seen a queue of a topic, and whether it learnt that the topic has none
+            known=lambda group, topic: known.get((group, topic)),
+            without=lambda group, topic: (group, topic) in without,
+            # how long no pass could be made, as a broker that is asked for the members was away (RB-4)
+            away=lambda since, until: covered(outages, since, until),
+            still=lambda name, run, since, until: covered(still.of_client(Actor(name, run)), since, until),
+        )
+        self._seen = _Balanced()
+
+    def take(self, events: ContextEvents, span: tuple[int, int]) -> None:
+        """Process events."""
+        within, ask = self._within, self._asked
         columns = ("kind", "time", "group", "client", "incarnation", "broker", "topic", "subscriptions", "queues")
         kinds = (Kind.REBALANCE, Kind.HEARTBEAT, Kind.ROUTE, *ENDS)
-        for kind, time, *who, topic, subscriptions, queues in context.events.rows(*columns, kinds=kinds):
+        for kind, time, *who, topic, subscriptions, queues in events.rows(*columns, kinds=kinds, span=span):
             if kind == Kind.REBALANCE:
-                self._client(*who).balances(time, topic or "", settings.new_topic)
+                self._client(*who).balances(time, topic or "", within, ask)
             elif kind == Kind.HEARTBEAT:
                 client = self._client(*who)
-                client.keeps_running(time, who[-1] or "", settings.new_topic)
+                client.keeps_running(time, who[-1] or "", within, ask)
                 if subscriptions is not None and subscriptions != client.said:
-                    client.heartbeat(time, subscriptions)
+                    client.heartbeat(time, subscriptions, ask)
             elif kind in ENDS:
                 self._end(*who[:3])
             elif who[1] and queues is not None:
                 self._client(*who).learns(time, topic or "", queues)
-        for group, name, incarnation in list(self._clients):
-            self._close(group, name, incarnation)
+
+    def carried(self) -> Plain:
+        """The present state."""
+        return {"asked": self._asked.carried(), "seen": plain(self._seen)}
+
+    def carry_on(self, _events: ContextEvents, known: Plain) -> bool:
+        """Take over a state, if what was asked about the whole recording is answered as it was."""
+        if not self._asked.carry_on(known["asked"]):
+            return False
+        self._seen = restored(_Balanced, known["seen"])
+        return True
+
+    def finish(self, notebook: Notebook) -> None:
+        """All events have been processed: record what was left out."""
+        for who in list(self._seen.clients):
+            self._close(who)
+        notebook.judge(CLAIM, self._seen.judged)
+        for group, actor, left_out in self._seen.left_out:
+            self._note(group, actor, left_out, notebook)
 
     def _client(self, group: str | None, client: str | None, incarnation: int | None, broker: str | None) -> _Client:
-        found = self._clients.get((group, client, incarnation))
+        found = self._seen.clients.get((group, client, incarnation))
         if found is None:
-            actor = actor_named(client, incarnation, broker)
             # Nobody knows yet what the name server has.
-            found = self._clients[group, client, incarnation] = _Client(
-                actor,
-                self._outages,
-                self._still.of_client(actor),
-                self._known.get(group or "", {}),
-                self._without.get(group or "", set()),
-            )
+            found = _Client(actor_named(client, incarnation, broker), group or "")
+            self._seen.clients[group, client, incarnation] = found
         return found
 
     def _end(self, ends_in: str | None, client: str | None, incarnation: int | None) -> None:
-        for group, name, run in list(self._clients):
-            if (name, run) == (client, incarnation) and ends_in in (None, "", group):
-                self._close(group, name, run)
+        for who in list(self._seen.clients):
+            if who[1:] == (client, incarnation) and ends_in in (None, "", who[0]):
+                self._close(who)
 
-    def _close(self, group: str | None, name: Any, incarnation: Any) -> None:
-        client = self._clients.pop((group, name, incarnation))
+    def _close(self, who: tuple[str | None, str | None, int | None]) -> None:
+        client = self._seen.clients.pop(who)
         if client.passes:
-            self._notebook.judge(CLAIM, len(client.consumed))
+            self._seen.judged += len(client.consumed)
         left_out = sorted([*client.left_out, *((*span, topic) for topic, span in client.behind.items())])
         while left_out:
             # Topics that are left out at overlapping times are one finding.
@@ -213,13 +244,13 @@ class Balance:
             while left_out and left_out[0][0] <= until:
                 together.append(left_out.pop(0))
                 until = max(until, together[-1][1])
-            self._note(group or "", client.actor, together)
+            self._seen.left_out.append((client.group, client.actor, together))
 
-    def _note(self, group: str, actor: Actor, left_out: list[tuple[int, int, str]]) -> None:
+    def _note(self, group: str, actor: Actor, left_out: list[tuple[int, int, str]], notebook: Notebook) -> None:
         topics = sorted({topic for _, _, topic in left_out})
         until = max(until for _, until, _ in left_out)
         recorded = any(self._would_be_recorded(group, actor, topic, until) for _, until, topic in left_out)
-        self._notebook.violation(
+        notebook.violation(
             CLAIM,
             slot=whole(group, topics[0] if len(topics) == 1 else ""),
             since=min(since for since, _, _ in left_out),

@@ -10,13 +10,14 @@ import numpy as np
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
 from ..clocks.order import Order
+from ..encoding.context_folds import Asked
 from ..encoding.names import Actor
 from ..engine.context import Context, brokers_of
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
 from ..format.schema import is_of_slave, master_of, may_change_master, slave_of
 from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Broker, Event, Member
+from .group_records import WITHIN, Acted, Broker, Event, Member
 
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
 _WELL = (None, "", Result.OK)
@@ -34,20 +35,14 @@ _Answers = tuple[Any, list[tuple[str, ...]], int]
 class BrokerSteps:
     """What each broker has done in the events processed so far."""
 
-    def __init__(self, context: Context, settings: Settings, missteps: GroupMissteps) -> None:
+    def __init__(
+        self, context: Context, settings: Settings, asked: Asked, acted: Acted, missteps: GroupMissteps
+    ) -> None:
         self._context, self._settings, self._missteps = context, settings, missteps
+        self._ask, self._acted, self._brokers = asked, acted, acted.brokers
         self._order = Order(context.clocks, settings.skew)
         self._distances: dict[tuple[Actor, Actor], int] = {}
-        self._brokers: dict[str, Broker] = {}
         self._asked: dict[tuple[Actor, str, frozenset[str]], list[_Answers]] = {}
-        self._loads = False
-        files = context.events.different("client", "kind", "broker", "detail", kinds=_FILES)
-        files = [file for file in files if not file[0] and file[3]]
-        reading = {broker for _, kind, broker, _ in files if kind == Kind.FILE_LOAD}
-        self._tables: dict[str, set[str]] = {}
-        for _, _, broker, table in files:
-            if broker in reading:
-                self._tables.setdefault(broker or "", set()).add(table)
 
     def take(self, event: Event) -> None:
         """Process an event, if it is one of a broker.
@@ -69,7 +64,7 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         if broker.loaded is False:
             self._missteps.note(GroupMisstep.NOT_LOADED, broker, event)
-        elif self._reads(broker) and not self._tables.get(event.get("broker") or "", set()) <= broker.read:
+        elif self._reads(broker) and not broker.read.issuperset(self._ask("tables", event.get("broker") or "")):
             self._missteps.note(GroupMisstep.NOT_READ, broker, event)
         broker.runs, broker.since, broker.loaded = True, event["time"], None
         broker.read.clear()
@@ -95,7 +90,7 @@ class BrokerSteps:
 
     def end(self, event: Event) -> None:
         """A broker stops, or has died."""
-        is_new = self._loads and self._context.complete and event.get("broker") not in self._brokers
+        is_new = self._acted.loads and self._context.complete and event.get("broker") not in self._brokers
         broker = self._broker(event)
         # ProxyStartup and BrokerStartup each shut down the broker of a local proxy.
         is_again = broker.runs is False and event["time"] - broker.since > WITHIN
@@ -114,7 +109,7 @@ class BrokerSteps:
             return
         broker = self._broker(event)
         if event["kind"] == Kind.FILE_LOAD:
-            self._loads = True
+            self._acted.loads = True
             broker.read.add(event.get("detail") or "")
             broker.loaded = event.get("result") in _WELL
         elif event.get("result") in _WELL:
@@ -150,7 +145,7 @@ class BrokerSteps:
 
     def _runs(self, broker: Broker, event: Event) -> None:
         stopped = broker.runs is False and event["time"] - broker.since > WITHIN
-        not_yet = broker.runs is None and self._loads and self._context.complete
+        not_yet = broker.runs is None and self._acted.loads and self._context.complete
         # It writes what it has loaded every few seconds, even if its start takes longer.
         is_early = event["kind"] == Kind.MEMBERS or broker.loaded is None
         if (stopped or not_yet) and is_early:
@@ -225,6 +220,18 @@ class BrokerSteps:
     def _broker(self, event: Event) -> Broker:
         name = event.get("broker") or ""
         return self._brokers.setdefault(name, Broker(Actor(name, -1)))
+
+
+def tables_in(context: Context) -> Mapping[str, Sequence[str]]:
+    """The tables of each broker that is recorded as reading any: those that it reads or writes."""
+    files = context.events.different("client", "kind", "broker", "detail", kinds=_FILES)
+    files = [file for file in files if not file[0] and file[3]]
+    reading = {broker for _, kind, broker, _ in files if kind == Kind.FILE_LOAD}
+    tables: dict[str, set[str]] = {}
+    for _, _, broker, table in files:
+        if broker in reading:
+            tables.setdefault(broker or "", set()).add(table)
+    return {broker: sorted(of_broker) for broker, of_broker in tables.items()}
 
 
 _TAKEN: Mapping[str, Callable[[BrokerSteps, Event], None]] = {

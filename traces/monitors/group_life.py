@@ -109,7 +109,7 @@ class _Groups:
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
         self._memberships = Memberships(self._told, context=context, settings=settings)
-        self._still = context.events.once(Standstills, settings.rounds)
+        self._still = context.events.once(Standstills.of, settings.rounds)
         self._broker_starts = [event["time"] for event in context.events.of_kinds(Kind.BROKER_START)]
         self._broker_starts += [until for _, _, until in self._still.of_brokers]
 

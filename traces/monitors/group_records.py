@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ..encoding.names import Actor
+from ..claims.group_steps import GroupMisstep
+from ..encoding.names import Actor, Slot
+from ..engine.findings import Doubt
 from ..format.coverage import EVER
 
 WITHIN = 5_000
@@ -23,7 +25,7 @@ class QueueHeld:
     has: bool | None = None  # whether it has it; None if neither was recorded
     lost_at: int | None = None  # when a pass took it away while it had it; None if none did
     left_at: int = EVER  # when it was given up, ms
-    kept: Event | None = None  # the stop at which the process had it; another thread may just be giving it up
+    kept: int | None = None  # the stop at which the process had it, ms; another thread may just be giving it up
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,36 @@ class Broker:
         ends = [end for end in self.ends if end <= time + WITHIN]
         back = [start for start in self.starts if ends and start >= ends[-1]]
         return bool(ends) and (not back or time <= back[0] + learnt)
+
+
+@dataclass(slots=True)
+class Noted:
+    """A misstep that was found; fields as in a finding."""
+
+    slot: Slot
+    since: int
+    time: int
+    doubt: Doubt
+
+
+@dataclass(slots=True)
+class Acted:
+    """What was done until a moment.
+
+    Attributes:
+        members: each process in each of its groups, by client id, incarnation and group.
+        everywhere: processes that have started without naming a group, and when; None: they have died since.
+        routes: the queues of each topic that name servers had.
+        brokers: by name; ``loads``: whether any of them has recorded that it read a table.
+        missteps: the first of each kind, by process and group.
+    """
+
+    members: dict[tuple[str | None, int, str], Member] = field(default_factory=dict)
+    everywhere: dict[tuple[str | None, int], int | None] = field(default_factory=dict)
+    routes: dict[str, set[frozenset[str]]] = field(default_factory=dict)
+    brokers: dict[str, Broker] = field(default_factory=dict)
+    loads: bool = False
+    missteps: dict[tuple[GroupMisstep, Actor, str], Noted] = field(default_factory=dict)
 
 
 def queue_of(event: Event) -> str:

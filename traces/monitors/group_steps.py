@@ -9,22 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from ...model.dead_letter import retry_topic
 from ..claims.group_steps import GroupMisstep
 from ..claims.settings import Settings
-from ..encoding.names import Names
+from ..encoding.context_events import ContextEvents
+from ..encoding.context_folds import Asked
+from ..encoding.names import Actor, Names
+from ..encoding.plain import Plain, plain, restored
 from ..engine.context import Context, actor_named, actor_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .allocations import strategy_of
-from .broker_steps import BrokerSteps
-from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
+from .broker_steps import BrokerSteps, tables_in
+from .group_missteps import GroupMissteps, judged_in
+from .group_records import WITHIN, Acted, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
 from .notebook import Notebook
 from .shares import Shares
 from .steps.state import APART
@@ -44,35 +46,54 @@ something.
 """
 
 
-def judge_group_steps(*, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
-    """Record every misstep."""
-    steps = _Steps(context, names, settings, notebook)
-    for event in context.events.of_kinds(*_TAKEN, *BROKER_RUNS, Kind.MEMBERS):
-        steps.take(event)
-    steps.end()
+class GroupSteps:
+    """What each process has done in the events processed so far: a fold over the events of the context."""
 
+    name = "steps of groups"
 
-class _Steps:
-    """What each process has done in the events processed so far."""
-
-    def __init__(self, context: Context, names: Names, settings: Settings, notebook: Notebook) -> None:
+    def __init__(self, context: Context, names: Names, settings: Settings) -> None:
         self._context, self._names, self._settings = context, names, settings
-        self._missteps = GroupMissteps(context, notebook)
-        self._brokers = BrokerSteps(context, settings, self._missteps)
-        self._shares = Shares(context, settings, self._brokers, self._missteps)
-        self._members: dict[tuple[Any, Any, str], Member] = {}
-        self._everywhere: dict[tuple[Any, Any], int | None] = {}
-        self._routes: dict[str, set[frozenset[str]]] = {}
         starts = list(context.events.of_kinds(Kind.CLIENT_START))
-        self._starts = {event.get("group") or "" for event in starts}
-        self._started = {actor_of(event) for event in starts}
+        groups, started = {event.get("group") or "" for event in starts}, {actor_of(event) for event in starts}
         grouped = context.events.different("client", "incarnation", "broker", "group")
-        self._grouped = {actor_named(*who) for *who, group in grouped if group}
-        passes = context.events.different("client", "incarnation", "broker", "queues", kinds=(Kind.REBALANCE,))
-        self._logged = {actor_named(*who) for *who, queues in passes if queues is None}
+        logged = context.events.different("client", "incarnation", "broker", "queues", kinds=(Kind.REBALANCE,))
+        groupers = {actor_named(*who) for *who, group in grouped if group}
+        loggers = {actor_named(*who) for *who, queues in logged if queues is None}
+        tables = tables_in(context)
+        self._asked = Asked(
+            judged=lambda: list(map(int, judged_in(context))),
+            names_groups=lambda *actor: actor in groupers,
+            logs=lambda *actor: actor in loggers,
+            has_start=lambda *actor: actor in started,
+            starts=lambda group: bool(groups & {group, ""}),
+            tables=lambda broker: list(tables.get(broker, ())),
+            corrected=lambda name, run, at: int(context.clocks.corrected(Actor(name, run), np.array([at]))[0]),
+        )
+        self._go_on(Acted())
 
-    def take(self, event: Event) -> None:
-        """Process an event."""
+    def _go_on(self, acted: Acted) -> None:
+        self._acted, self._members = acted, acted.members
+        self._missteps = GroupMissteps(acted.missteps, [GroupMisstep(one) for one in self._asked("judged")])
+        self._brokers = BrokerSteps(self._context, self._settings, self._asked, acted, self._missteps)
+        self._shares = Shares(self._context, self._settings, self._brokers, self._missteps)
+
+    def take(self, events: ContextEvents, span: tuple[int, int]) -> None:
+        """Process events."""
+        for event in events.of_kinds(*_TAKEN, *BROKER_RUNS, Kind.MEMBERS, span=span):
+            self._take(event)
+
+    def carried(self) -> Plain:
+        """The present state."""
+        return {"asked": self._asked.carried(), "acted": plain(self._acted)}
+
+    def carry_on(self, _events: ContextEvents, known: Plain) -> bool:
+        """Take over a state, if what was asked about the whole recording is answered as it was."""
+        if not self._asked.carry_on(known["asked"]):
+            return False
+        self._go_on(restored(Acted, known["acted"]))
+        return True
+
+    def _take(self, event: Event) -> None:
         take = _TAKEN.get(event["kind"])
         if take is not None:
             if event["kind"] not in _IN_GROUPS or self._is_of_a_group(event):
@@ -85,14 +106,14 @@ class _Steps:
 
     def _is_of_a_group(self, event: Event) -> bool:
         """If a process names its groups, an event without a group is a damaged line, not another group."""
-        return bool(event.get("group")) or actor_of(event) not in self._grouped
+        return bool(event.get("group")) or not self._asked("names_groups", *actor_of(event))
 
     # Of processes.
 
     def start(self, event: Event) -> None:
         """A process starts in a group or, if none is named, in all groups in which it is seen."""
         if not event.get("group"):
-            self._everywhere[event.get("client"), event.get("incarnation") or 0] = event["time"]
+            self._acted.everywhere[event.get("client"), event.get("incarnation") or 0] = event["time"]
         for member in self._all_of(event):
             if member.started is not None and member.stopped is None:
                 self._missteps.note(GroupMisstep.STARTED_TWICE, member, event, since=member.started)
@@ -118,9 +139,9 @@ class _Steps:
             acted = member.first is not None and time - member.first > 2 * WITHIN
             if member.unregistered is None and member.passes and (member.started is not None or acted):
                 self._missteps.note(GroupMisstep.NOT_UNREGISTERED, member, event, since=member.started or time)
-            is_logged = member.actor in self._logged  # RebalanceImpl#destroy logs nothing
+            is_logged = self._asked("logs", *member.actor)  # RebalanceImpl#destroy logs nothing
             for had in member.queues.values():
-                had.kept, had.has = event if had.has and not is_logged else None, None
+                had.kept, had.has = time if had.has and not is_logged else None, None
             if member.leaving is not None and time - member.leaving > WITHIN:
                 self._missteps.note(GroupMisstep.NOT_STOPPED, member, event, since=member.leaving)
             self._without_heartbeat(member, time)
@@ -129,8 +150,8 @@ class _Steps:
 
     def crash(self, event: Event) -> None:
         """A process has died."""
-        if (event.get("client"), event.get("incarnation") or 0) in self._everywhere:
-            self._everywhere[event.get("client"), event.get("incarnation") or 0] = None
+        if (event.get("client"), event.get("incarnation") or 0) in self._acted.everywhere:
+            self._acted.everywhere[event.get("client"), event.get("incarnation") or 0] = None
         for member in self._all_of(event):
             member.started = member.stopped = member.unregistered = member.leaving = None
             member.queues.clear()
@@ -193,7 +214,7 @@ class _Steps:
 
     def _made_at(self, event: Event, version: int) -> int:
         """When a process made a subscription, ms, if the clocks agree."""
-        return int(self._context.clocks.corrected(actor_of(event), np.array([version * 1000]))[0]) // 1000
+        return int(self._asked("corrected", *actor_of(event), version * 1000)) // 1000
 
     def unregister(self, event: Event) -> None:
         """A process leaves its group at the brokers."""
@@ -215,7 +236,7 @@ class _Steps:
             return
         queues = set_of(event["queues"])
         if not event.get("client"):
-            self._routes.setdefault(event["topic"], set()).add(queues)
+            self._acted.routes.setdefault(event["topic"], set()).add(queues)
             return
         member = self._act(self._member(event), event)
         known = member.routes.get(event["topic"])
@@ -240,8 +261,8 @@ class _Steps:
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
             is_other = known is not None and not known.may_be_divided(divided, time)
-            unknown = known is None and self._context.complete and topic not in self._routes and member.routes
-            if (is_other or unknown) and divided not in self._routes.get(topic, ()):
+            unknown = known is None and self._context.complete and topic not in self._acted.routes and member.routes
+            if (is_other or unknown) and divided not in self._acted.routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
@@ -288,7 +309,7 @@ class _Steps:
         member.awaited.pop((topic, queue), None)
         last = member.passes.get(topic)
         given = last is not None and (last.assigned is None or queue in last.assigned)
-        given = given or member.actor in self._logged or (last is not None and queue in (last.beside or ()))
+        given = given or self._asked("logs", *member.actor) or (last is not None and queue in (last.beside or ()))
         known = member.routes.get(topic)
         # Agents missed a pass that had begun just before its client learnt the route of the topic.
         is_new = last is None and known is not None and known.before is None and event["time"] - known.time <= WITHIN
@@ -317,7 +338,7 @@ class _Steps:
                 member.leaving = time
         if path == Path.UNSUBSCRIBE:
             member.dropped[topic] = time
-        if had.kept is not None and time - had.kept["time"] <= APART:
+        if had.kept is not None and time - had.kept <= APART:
             had.kept = None
         had.has, had.lost_at, had.left_at = False, None, time
         member.awaited.pop((topic, queue), None)
@@ -332,8 +353,8 @@ class _Steps:
 
     # At the end.
 
-    def end(self) -> None:
-        """All events have been processed."""
+    def finish(self, notebook: Notebook) -> None:
+        """All events have been processed: record every misstep."""
         for member in self._members.values():
             end = self._context.end
             self._kept_at_stop(member)
@@ -345,7 +366,7 @@ class _Steps:
             if not member.known and member.first is not None and self._is_recorded(member):
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
         self._judge_answers()
-        self._missteps.judge(len(self._members))
+        self._missteps.write(notebook, len(self._members))
 
     def _judge_answers(self) -> None:
         """Check that brokers had the members that passes saw; of each process, the first that they had not counts."""
@@ -366,12 +387,13 @@ class _Steps:
         """Queues that a process has not given up when it stopped, in none of its threads."""
         for (topic, queue), had in member.queues.items():
             if had.kept is not None:
-                self._missteps.note(GroupMisstep.HAD_AT_STOP, member, had.kept, topic=topic, queue=queue)
+                self._missteps.note(GroupMisstep.HAD_AT_STOP, member, {"time": had.kept}, topic=topic, queue=queue)
                 had.kept = None
 
     def _is_recorded(self, member: Member) -> bool:
         """Whether a start of the process in the group would be in the recording."""
-        return bool(member.passes) or bool(self._starts & {member.group, ""}) or member.actor in self._started
+        is_started = self._asked("starts", member.group) or self._asked("has_start", *member.actor)
+        return bool(member.passes) or is_started
 
     def _is_broadcasting(self, group: str) -> bool:
         known = self._names.of_groups.get(group)
@@ -386,8 +408,8 @@ class _Steps:
         found = self._members.get(key)
         if found is None:
             found = self._members[key] = Member(actor_of(event), key[2])
-            if key[:2] in self._everywhere:
-                found.known, found.started = True, self._everywhere[key[:2]]
+            if key[:2] in self._acted.everywhere:
+                found.known, found.started = True, self._acted.everywhere[key[:2]]
         return found
 
     def _all_of(self, event: Event) -> list[Member]:
@@ -419,17 +441,17 @@ class _Steps:
 
 _IN_GROUPS = (Kind.HEARTBEAT, Kind.UNREGISTER, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE)
 
-_TAKEN: Mapping[str, Callable[[_Steps, Event], None]] = {
-    Kind.CLIENT_START: _Steps.start,
-    Kind.CLIENT_STOP: _Steps.stop,
-    Kind.CLIENT_CRASH: _Steps.crash,
-    Kind.HEARTBEAT: _Steps.heartbeat,
-    Kind.UNREGISTER: _Steps.unregister,
-    Kind.ROUTE: _Steps.route,
-    Kind.REBALANCE: _Steps.rebalance,
-    Kind.LOCK: _Steps.lock,
-    Kind.ASSIGN: _Steps.assign,
-    Kind.REVOKE: _Steps.revoke,
-    Kind.FILE_LOAD: _Steps.file,
-    Kind.FILE_PERSIST: _Steps.file,
+_TAKEN: Mapping[str, Callable[[GroupSteps, Event], None]] = {
+    Kind.CLIENT_START: GroupSteps.start,
+    Kind.CLIENT_STOP: GroupSteps.stop,
+    Kind.CLIENT_CRASH: GroupSteps.crash,
+    Kind.HEARTBEAT: GroupSteps.heartbeat,
+    Kind.UNREGISTER: GroupSteps.unregister,
+    Kind.ROUTE: GroupSteps.route,
+    Kind.REBALANCE: GroupSteps.rebalance,
+    Kind.LOCK: GroupSteps.lock,
+    Kind.ASSIGN: GroupSteps.assign,
+    Kind.REVOKE: GroupSteps.revoke,
+    Kind.FILE_LOAD: GroupSteps.file,
+    Kind.FILE_PERSIST: GroupSteps.file,
 }

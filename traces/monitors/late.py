@@ -93,7 +93,7 @@ class _Around:
         for (client, run, broker), (_, last) in signs.items():
             actor = names.actor(actor_named(client, run, broker))
             self._signs[actor] = max(self._signs.get(actor, last), last)
-        self._still = context.events.once(Standstills, settings.rounds)
+        self._still = context.events.once(Standstills.of, settings.rounds)
 
     def reason(self, one: Obligation, row: Any, names: Names, settings: Settings) -> Reason:
         """Why it was late: what its owner had to do, or that it stood still."""

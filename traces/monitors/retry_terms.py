@@ -141,7 +141,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         order=np.zeros(0, ORDER),
         maximum=np.zeros(0, np.int64),
         stated=np.zeros(0, np.bool_),
-        down=_down(context, names),
+        down=_down(context, names, settings),
         ends_actor=ends.actor,
         ends_time=ends.time,
         ends_how=ends.how,
@@ -211,7 +211,7 @@ def _lowest(holds: Callable[..., object], *, near: int) -> int:
     return lowest if lowest < COUNTS else NEVER
 
 
-def _down(context: Context, names: Names) -> Any:
+def _down(context: Context, names: Names, settings: Settings) -> Any:
     """When brokers were down, or stood still; a change of role, or a start without a stop, takes no time."""
     rows: list[tuple[int, int, int, bool]] = []
     since: dict[int, tuple[int, bool]] = {}
@@ -225,7 +225,7 @@ def _down(context: Context, names: Names) -> Any:
             # A new master uses positions that it took over a while ago.
             rows.append((begin, time, broker, saved and kind != Kind.ROLE_CHANGE))
     rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
-    still = Standstills(context.events, pause=0).of_brokers
+    still = context.events.once(Standstills.of, settings.rounds).of_brokers
     rows += [(begin, until, names.actor(Actor(broker, -1)), True) for broker, begin, until in still]
     return np.array(sorted(rows), DOWN)
 

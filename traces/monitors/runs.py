@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from ..claims.settings import REBALANCE_PERIOD
 from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
+from ..encoding.plain import Plain
 from ..engine.context import actor_named
 from ..format.kinds import Kind
 
@@ -18,6 +21,12 @@ REPEATED = (Kind.HEARTBEAT, Kind.MEMBERS, Kind.ROUTE, Kind.REBALANCE)
 _PASS = Kind.REBALANCE
 ENDS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER)
 """Kinds with which a life, or a membership, begins or ends: the client's earlier statements no longer hold."""
+
+_WHO, _ABOUT = ("client", "incarnation", "broker"), ("kind", "group", "topic")
+_COLUMNS = ("place", "time", *_WHO, *_ABOUT, "members", "queues", "assigned", "subscriptions", "result", "detail")
+
+_About = tuple[str, str | None, str | None]
+_Said = tuple[Any, ...]
 
 
 @dataclass(slots=True)
@@ -87,31 +96,85 @@ def told_by(events: ContextEvents, pause: int = 2 * REBALANCE_PERIOD) -> Told:
         pause: how far apart rebalance passes may be and still be one run, ms. A process that makes none for longer may
             have seen something else meanwhile.
     """
-    runs: list[Run] = []
-    steps: list[Step] = []
-    # By process, then by what the run is about: a process's statements end with it.
-    open_runs: dict[Actor, dict[tuple[Any, ...], tuple[Run, tuple[Any, ...]]]] = {}
-    columns = ("kind", "time", "client", "incarnation", "broker", "group", "topic", "members", "queues", "assigned")
-    rows = events.rows(*columns, "subscriptions", "result", "detail", kinds=(*REPEATED, *ENDS))
-    for kind, time, client, incarnation, broker, group, topic, members, queues, assigned, texts, how, detail in rows:
-        actor, about = actor_named(client, incarnation, broker), (kind, group, topic)
-        if kind in REPEATED:
-            of_actor = open_runs.setdefault(actor, {})
-            said = members, queues, assigned, texts, how or "", detail or ""
-            run, before = of_actor.get(about, (None, None))
-            if run is not None and said == before and (kind != _PASS or time - run.last <= pause):
-                run.last = time
-                run.count += 1
+    return events.fed(Telling(pause)).told()
+
+
+class Telling:
+    """The fold by which runs and steps are made, see :func:`told_by`."""
+
+    def __init__(self, pause: int) -> None:
+        self.name = f"told, {pause} ms"
+        self._pause = pause
+        self._runs: list[Run] = []
+        self._steps: list[Step] = []
+        self._places: tuple[list[int], list[int]] = [], []  # where the first event of each run is, and each step
+        # By process, then by what the run is about, its number and what it says: a process's statements end with it.
+        self._open: dict[Actor, dict[_About, tuple[int, _Said]]] = {}
+
+    def take(self, events: ContextEvents, span: tuple[int, int]) -> None:
+        """Process events."""
+        for place, time, actor, about, said in _read(events.rows(*_COLUMNS, kinds=(*REPEATED, *ENDS), span=span)):
+            if about[0] in REPEATED:
+                of_actor = self._open.setdefault(actor, {})
+                number, before = of_actor.get(about, (-1, None))
+                run = self._runs[number] if said == before else None
+                if run is not None and (about[0] != _PASS or time - run.last <= self._pause):
+                    run.last = time
+                    run.count += 1
+                else:
+                    of_actor[about] = len(self._runs), said
+                    self._add_run(place, actor, about, said, time, time, 1)
             else:
-                run = Run(Kind(kind), actor, group or "", topic or "", *said, time, time)
-                of_actor[about] = run, said
-                runs.append(run)
-        else:
-            open_runs.pop(actor, None)
-            steps.append(Step(Kind(kind), actor, group or "", time))
-    by_group: dict[str, list[Run]] = {}
-    for run in runs:
-        by_group.setdefault(run.group, []).append(run)
-    return Told(
-        runs=tuple(runs), steps=tuple(steps), by_group={group: tuple(each) for group, each in sorted(by_group.items())}
-    )
+                self._open.pop(actor, None)
+                self._add_step(place, actor, about, time)
+
+    def carried(self) -> Plain:
+        """The present state: runs and steps by the places of their events, and the numbers of runs that may go on."""
+        places, steps = self._places
+        return {
+            "runs": [[place, run.last, run.count] for place, run in zip(places, self._runs, strict=True)],
+            "open": [number for of_actor in self._open.values() for number, _ in of_actor.values()],
+            "steps": list(steps),
+        }
+
+    def carry_on(self, events: ContextEvents, known: Plain) -> bool:
+        """Take over a state; it depends on nothing else."""
+        runs, steps = (np.array(known[name], np.int64) for name in ("runs", "steps"))
+        runs = runs.reshape(-1, 3)
+        read = list(_read(events.rows_at(runs[:, 0], *_COLUMNS)))
+        for (place, time, actor, about, said), (last, count) in zip(read, runs[:, 1:].tolist(), strict=True):
+            self._add_run(place, actor, about, said, time, last, count)
+        for number in known["open"]:
+            _, _, actor, about, said = read[number]
+            self._open.setdefault(actor, {})[about] = number, said
+        for place, time, actor, about, _ in _read(events.rows_at(steps, *_COLUMNS)):
+            self._add_step(place, actor, about, time)
+        return True
+
+    def told(self) -> Told:
+        """What was told, after the last event."""
+        by_group: dict[str, list[Run]] = {}
+        for run in self._runs:
+            by_group.setdefault(run.group, []).append(run)
+        return Told(
+            runs=tuple(self._runs),
+            steps=tuple(self._steps),
+            by_group={group: tuple(each) for group, each in sorted(by_group.items())},
+        )
+
+    def _add_run(self, place: int, actor: Actor, about: _About, said: _Said, *spans: int) -> None:
+        kind, group, topic = about
+        self._places[0].append(place)
+        self._runs.append(Run(Kind(kind), actor, group or "", topic or "", *said, *spans))
+
+    def _add_step(self, place: int, actor: Actor, about: _About, time: int) -> None:
+        kind, group, _ = about
+        self._places[1].append(place)
+        self._steps.append(Step(Kind(kind), actor, group or "", time))
+
+
+def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, int, Actor, _About, _Said]]:
+    """The place and time of events, who acted, what about, and what is said."""
+    for place, time, client, incarnation, broker, kind, group, topic, *lists, how, detail in rows:
+        said = *lists, how or "", detail or ""
+        yield place, time, actor_named(client, incarnation, broker), (kind, group, topic), said

@@ -8,11 +8,12 @@ their next heartbeats, as after a restart (RB-20, ST-6).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor
+from ..encoding.plain import Plain, plain, restored
 from ..engine.context import actor_named
 from ..format.kinds import BROKER_RUNS, Kind
 
@@ -44,47 +45,83 @@ class _Signs:
     lasted: int = 0
 
 
-class Standstills:
-    """The standstills of all processes of a trace.
+@dataclass(slots=True)
+class _Seen:
+    """What was seen until a moment.
 
     Attributes:
-        of_brokers: those of brokers, each from its last sign to the next one, ms.
-        away: these, and when brokers were down: from the end of one, if that was seen, to its next start.
-
-    Events are by time. A running client may give no sign for ``pause``, ms.
+        of_brokers: standstills of brokers, each from the last sign to the next one, ms; ``of_clients``: of clients.
+        signs: the signs of processes that run.
+        down: when brokers were down; ``ended``: those that have not started again, and when they ended.
     """
 
-    def __init__(self, events: ContextEvents, pause: int) -> None:
-        self.of_brokers: list[tuple[str, int, int]] = []
-        self._of_clients: dict[Actor, Spans] = {}
-        seen: dict[Actor, _Signs] = {}
-        down: list[tuple[str, int, int]] = []
-        ended: dict[str, int] = {}
-        rows = events.rows(
-            "kind", "time", "client", "incarnation", "broker", kinds=(*BROKER_RUNS, *SIGNS, Kind.FILE_PERSIST)
-        )
+    of_brokers: list[tuple[str, int, int]] = field(default_factory=list)
+    of_clients: dict[Actor, list[tuple[int, int]]] = field(default_factory=dict)
+    signs: dict[Actor, _Signs] = field(default_factory=dict)
+    down: list[tuple[str, int, int]] = field(default_factory=list)
+    ended: dict[str, int] = field(default_factory=dict)
+
+
+class Standstills:
+    """The standstills of all processes of a trace: a fold over events by time.
+
+    A running client may give no sign for ``pause``, ms.
+    """
+
+    def __init__(self, pause: int) -> None:
+        self.name = f"standstills, {pause} ms"
+        self._pause = pause
+        self._seen = _Seen()
+
+    @classmethod
+    def of(cls, events: ContextEvents, pause: int) -> Standstills:
+        """Those of a context."""
+        return events.fed(cls(pause))
+
+    def take(self, events: ContextEvents, span: tuple[int, int]) -> None:
+        """Process events."""
+        seen, kinds = self._seen, (*BROKER_RUNS, *SIGNS, Kind.FILE_PERSIST)
+        rows = events.rows("kind", "time", "client", "incarnation", "broker", kinds=kinds, span=span)
         for kind, time, client, run, name in rows:
             broker, actor = name or "", actor_named(client, run, name)
             if kind in BROKER_RUNS:
-                seen.pop(actor, None)
+                seen.signs.pop(actor, None)
                 if kind in (Kind.BROKER_STOP, Kind.BROKER_CRASH):
-                    ended.setdefault(broker, time)
-                elif kind == Kind.BROKER_START and broker in ended:
-                    down.append((broker, ended.pop(broker), time))
+                    seen.ended.setdefault(broker, time)
+                elif kind == Kind.BROKER_START and broker in seen.ended:
+                    seen.down.append((broker, seen.ended.pop(broker), time))
             elif kind in SIGNS and client:
-                since = _still_since(seen, actor, time, pause, beats=kind == Kind.HEARTBEAT)
+                since = _still_since(seen.signs, actor, time, self._pause, beats=kind == Kind.HEARTBEAT)
                 if since is not None:
-                    self._of_clients.setdefault(actor, []).append((since, time))
+                    seen.of_clients.setdefault(actor, []).append((since, time))
             elif kind == Kind.FILE_PERSIST and broker and not client:
-                since = _still_since(seen, actor, time, _BROKER_PAUSE, beats=True)
+                since = _still_since(seen.signs, actor, time, _BROKER_PAUSE, beats=True)
                 if since is not None:
-                    self.of_brokers.append((broker, since, time))
-        down += [(broker, since, _FOR_EVER) for broker, since in ended.items()]
-        self.away = [*self.of_brokers, *down]
+                    seen.of_brokers.append((broker, since, time))
+
+    def carried(self) -> Plain:
+        """The present state."""
+        return plain(self._seen)
+
+    def carry_on(self, _events: ContextEvents, known: Plain) -> bool:
+        """Take over a state; it depends on nothing else."""
+        self._seen = restored(_Seen, known)
+        return True
+
+    @property
+    def of_brokers(self) -> Sequence[tuple[str, int, int]]:
+        """Those of brokers, each from its last sign to the next one, ms."""
+        return self._seen.of_brokers
+
+    @property
+    def away(self) -> Sequence[tuple[str, int, int]]:
+        """Those of brokers, and when they were down: from the end of one, if that was seen, to its next start."""
+        since_ends = [(broker, since, _FOR_EVER) for broker, since in self._seen.ended.items()]
+        return [*self._seen.of_brokers, *self._seen.down, *since_ends]
 
     def of_client(self, actor: Actor) -> Spans:
         """When a client stood still, each time from its last sign to the next one, ms."""
-        return self._of_clients.get(actor, [])
+        return self._seen.of_clients.get(actor, [])
 
 
 def within(spans: Iterable[tuple[int, int]], since: int, until: int) -> int:

@@ -27,9 +27,10 @@ def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Set
         topics: dict[str, list[Run]] = {}
         for run in told.of(group, Kind.REBALANCE):
             topics.setdefault(run.topic, []).append(run)
+        topics = {topic: runs for topic, runs in topics.items() if _all_are_recorded(runs)}
         for slot, stored in sorted(stores.items()):
             runs = topics.get(slot.topic, [])
-            if slot.group not in ("", group) or not runs or not _all_are_recorded(runs):
+            if slot.group not in ("", group) or not runs:
                 continue
             queue = f"{slot.broker}:{slot.queue}"
             seen = [run for run in runs if queue in (run.queues or ())]

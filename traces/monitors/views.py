@@ -7,6 +7,7 @@ for longer than two rounds; for queues, two rounds after the next poll of routes
 from __future__ import annotations
 
 import enum
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from ...model.allocation import java_order
@@ -193,16 +194,20 @@ def _said(
 ) -> list[Statement]:
     """What each member saw, and until when it used that."""
     runs = {(run.actor, run.first): run for run, _ in seen}
-    by_actor: dict[Actor, list[Run]] = {}
+    begins: dict[Actor, list[int]] = {}
+    latest: dict[Actor, list[int]] = {}  # when the last of the passes that begin no later was repeated last
     for run in passes:
-        by_actor.setdefault(run.actor, []).append(run)
+        begins.setdefault(run.actor, []).append(run.first)
+        until = latest.setdefault(run.actor, [])
+        until.append(max(run.last, until[-1]) if until else run.last)
     said = []
     for each in statements(group, [(run.first, run.actor, view) for run, view in seen], memberships):
         # A client that balances other topics but not this one no longer says anything about it; that is another claim.
         # A client that stands still does not use what it saw either.
         limit = runs[each.actor, each.since].last + settings.rounds
         is_still = any(begin < limit < end for begin, end in still.of_client(each.actor))
-        if is_still or any(other.first < each.possibly and other.last > limit for other in by_actor[each.actor]):
+        before = bisect_left(begins[each.actor], each.possibly)
+        if is_still or (before and latest[each.actor][before - 1] > limit):
             each = replace(each, surely=min(each.surely, limit), possibly=min(each.possibly, limit))
         said.append(each)
     return said

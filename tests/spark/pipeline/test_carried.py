@@ -10,6 +10,7 @@ import pytest
 
 from rocketproof.spark.pipeline import Table, ingest
 from rocketproof.spark.pipeline.carried import CARRIED, STATES
+from rocketproof.traces.monitors.balance import Balance
 
 from .tables import checked, mined, rows, said, simulated, write
 from .test_pipeline import ALL_TABLES
@@ -46,15 +47,26 @@ def unordered(whole: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("mutant", "seed"), [("", 1), ("B1", 2), *(pytest.param(m, 3, marks=pytest.mark.slow) for m in ("B2", "B7", ""))]
 )
-def test_hours_in_turn_give_what_one_run_gives(spark: Any, tmp_path: Path, mutant: str, seed: int) -> None:
+def test_hours_in_turn_give_what_one_run_gives(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mutant: str, seed: int
+) -> None:
+    """What goes through the events of groups goes on as well: from where it stopped in the run before."""
     hours = hours_of(tmp_path, cuts=4, seed=seed, mutant=mutant, churn=3)
+    spans: list[tuple[int, int]] = []
+    take = Balance.take
+    monkeypatch.setattr(Balance, "take", lambda self, events, span: (spans.append(span), take(self, events, span)))
     apart, together = Table(tmp_path / "apart"), Table(tmp_path / "together")
     carried = 0
     for at, hour in enumerate(hours, start=1):
         ingest(spark, [hour], apart)
+        stopped = spans[-1][0] if spans else 0
         run = mined(apart, spark, lateness=LATENESS, skew=SKEW)
-        carried += run.since["default"].time is not None
+        is_carried = run.since["default"].time is not None
+        assert spans[-2][0] == (stopped if is_carried else 0)
+        carried += is_carried
+        known = spans[-1]
         assert unordered(said(apart)) == unordered(checked(hours[:at], skew=SKEW)), at
+        spans.append(known)
     assert carried >= 2
     ingest(spark, [tmp_path / "hours"], together)
     whole = mined(together, spark, skew=SKEW)

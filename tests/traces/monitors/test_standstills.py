@@ -28,7 +28,7 @@ def persists(*times: int) -> list[Event]:
 
 
 def standstills(events: list[Event]) -> Standstills:
-    return Standstills(ContextEvents.of(events).by_time(), PAUSE)
+    return Standstills.of(ContextEvents.of(events).by_time(), PAUSE)
 
 
 def test_a_client_that_gives_no_sign_for_long_stood_still() -> None:

@@ -142,7 +142,7 @@ class Circumstances:
 
     @cached_property
     def _still(self) -> Standstills:
-        return self._events.once(Standstills, self._rounds)
+        return self._events.once(Standstills.of, self._rounds)
 
     @cached_property
     def _expressions(self) -> dict[tuple[str, str], set[str]]:
