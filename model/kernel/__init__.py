@@ -8,6 +8,7 @@ states), ``program`` (terms to straight-line code), ``layout`` (packed states), 
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Lifetime, Variable
+from .declared import Declared, constant, variable
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .lower import Predicate, lower, readable
@@ -29,6 +30,7 @@ __all__ = [
     "ConfigurationError",
     "Constant",
     "Constants",
+    "Declared",
     "Definition",
     "Domain",
     "Elements",
@@ -52,6 +54,7 @@ __all__ = [
     "Variable",
     "all_of",
     "any_of",
+    "constant",
     "implies",
     "ite",
     "lower",
@@ -63,4 +66,5 @@ __all__ = [
     "rule",
     "same",
     "total",
+    "variable",
 ]
