@@ -1,10 +1,11 @@
 """The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
 
 Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
-``state`` (what an action or property text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a
-configuration declares), ``lowering`` and ``lower`` (texts to terms), ``lowered`` (the result), ``beginning`` (initial
-states), ``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native``
-(machine-code form), ``rule`` (decision functions). Imports follow this order, without circles.
+``state`` (what an action or property text sees), ``declared`` (classes of states), ``mutant`` (definitions, and bugs
+that change them), ``frame`` (what a configuration declares), ``lowering`` and ``lower`` (texts to terms), ``lowered``
+(the result), ``beginning`` (initial states), ``program`` (terms to straight-line code), ``layout`` (packed states),
+``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision functions). Imports follow this order,
+without circles.
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Lifetime, Variable

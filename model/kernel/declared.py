@@ -13,17 +13,14 @@ is only read: every text is given the same kind of state, whatever it is annotat
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, TypeVarTuple, overload
 
 from .declarations import Constants, Lifetime, always
 from .domains import Int, MemberSet, SetOf
 from .state import State
 from .terms import BoolLike, IntLike
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 T = TypeVar("T")
 D1 = TypeVar("D1")
@@ -36,7 +33,9 @@ Domains = TypeVarTuple("Domains")
 class Declared(Generic[T, *Domains]):
     """A variable or constant in a class of states: how it is declared, and how texts read and write it."""
 
-    declare: Callable[[Machine, str], None]
+    what: Literal["constant", "variable"]
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any]
 
     if TYPE_CHECKING:
 
@@ -105,10 +104,8 @@ def variable(
     doc: str = "",
 ) -> Any:
     """A variable (or, with ``domains``, a family); see :meth:`Machine.variable`."""
-    indices: Any = domains
-    return Declared(
-        lambda machine, name: machine.variable(name, kind, *indices, init=init, when=when, lives_in=lives_in, doc=doc)
-    )
+    options = {"init": init, "when": when, "lives_in": lives_in, "doc": doc}
+    return Declared("variable", (kind, *domains), options)
 
 
 @overload
@@ -117,7 +114,7 @@ def constant(default: int, *, low: int = 0, high: int | None = None, doc: str = 
 def constant(default: str, *, choices: Iterable[str] | None = None, doc: str = "") -> Declared[str]: ...
 def constant(default: int | str, **options: Any) -> Any:
     """A constant; see :class:`Constant`."""
-    return Declared(lambda machine, name: machine.constant(name, default, **options))
+    return Declared("constant", (default,), options)
 
 
 if TYPE_CHECKING:

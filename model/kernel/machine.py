@@ -111,7 +111,8 @@ class Machine:
         """Declare the variables and constants of a class of states, in its order; see ``declared.py``."""
         for name, declared in vars(states).items():
             if isinstance(declared, Declared):
-                declared.declare(self, name)
+                add = self.constant if declared.what == "constant" else self.variable
+                add(name, *declared.arguments, **declared.options)
         return states
 
     def constant(
