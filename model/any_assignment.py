@@ -8,7 +8,9 @@ partition lemma applies (G1). Initially all clients run, and nobody owns anythin
 
 from __future__ import annotations
 
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, not_, same
+from typing import TYPE_CHECKING
+
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, constant, not_, same, variable
 from .lock import uses_locks
 from .membership import Consumer
 from .offsets import broadcasting, late_slot_free, may_commit, to_commit
@@ -17,12 +19,23 @@ from .queue_table import Leaving, change_table
 from .route import Queue, nothing
 from .start_position import offset_answered
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 any_assignment = Machine("any_assignment", doc="Clients that take and drop queues at any time.")
-any_assignment.constant("consumers", 2, low=1, high=6, doc="client instances of the group")
-any_assignment.constant("queues", 1, low=1, high=8, doc="queues, the retry queue included")
-any_assignment.constant("moves", 0, high=4, doc="how often a client may drop a queue and live on")
-any_assignment.constant("overlaps", 1, high=1, doc="0: a queue is taken only while nobody else has it")
-any_assignment.constant("lost_commits", 0, high=3, doc="how many final commits may be lost")
+
+
+@any_assignment.state
+class AnyAssignmentState(State):
+    """Which queues the clients have."""
+
+    consumers = constant(2, low=1, high=6, doc="client instances of the group")
+    queues = constant(1, low=1, high=8, doc="queues, the retry queue included")
+    moves = constant(0, high=4, doc="how often a client may drop a queue and live on")
+    moves_left: IntLike
+    overlaps = constant(1, high=1, doc="0: a queue is taken only while nobody else has it")
+    lost_commits = constant(0, high=3, doc="how many final commits may be lost")
+    owns = variable(bool, Consumer, Queue, doc="in the table and not dropped")
 
 
 def _at_once(k: Constants) -> bool:
@@ -30,36 +43,33 @@ def _at_once(k: Constants) -> bool:
     return not uses_locks(k)
 
 
-any_assignment.variable("owns", bool, Consumer, Queue, doc="in the table and not dropped")
-
-
 @any_assignment.action(fair=True, tells="{c} takes {q}")
-def take(s: State, c: Consumer, q: Queue) -> None:
+def take(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-30.3: the queue enters the table without waiting for its old owner."""
     s.require(may_enter(s, c, q), offset_answered(s, c, q))
     change_table(s, c, lost=nothing, won=lambda p: same(p, q))
 
 
-def may_enter(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def may_enter(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a pass of ``c`` would add ``q``, provided that ``c`` can find out where to start."""
     return all_of(working(s, c), not_(in_table(s, c, q)), may_take(s, c, q), _free(s, c, q))
 
 
-def _free(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _free(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     if s.overlaps or broadcasting(s.constants):
         return True
     return s.forall(Consumer, lambda d: not_(s.owns[d, q]))
 
 
 @any_assignment.action(budget="moves", tells="{c} drops {q}", when=_at_once)
-def drop(s: State, c: Consumer, q: Queue) -> None:
+def drop(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-32: the last commit is sent, and arrives before anything else happens."""
     s.require(working(s, c), s.owns[c, q])
     change_table(s, c, lost=lambda p: same(p, q), won=nothing)
 
 
 @any_assignment.action(budget="moves", tells="{c} drops {q}", when=uses_locks)
-def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
+def drop_in_order(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-30.1: the queue is marked as dropped; nothing new is begun, and the offset no longer moves."""
     s.require(working(s, c), s.owns[c, q])
     s.owns[c, q] = False
@@ -69,7 +79,7 @@ def drop_in_order(s: State, c: Consumer, q: Queue) -> None:
 @any_assignment.action(
     budget="lost_commits", tells="{c} drops {q}; its last commit is lost", when=lambda k: k.moves > 0 and _at_once(k)
 )
-def drop_losing_commit(s: State, c: Consumer, q: Queue) -> None:
+def drop_losing_commit(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-32, OF-5: the last commit is one-way, so nobody notices that it was lost (G3-4)."""
     s.require(working(s, c), s.owns[c, q], may_commit(s, c, q))
     change_table(s, c, lost=lambda p: same(p, q), won=nothing, leaving=Leaving(persists=False))
@@ -78,7 +88,7 @@ def drop_losing_commit(s: State, c: Consumer, q: Queue) -> None:
 @any_assignment.action(
     budget="late_commits", tells="{c} drops {q}; its last commit is held up", when=lambda k: k.moves > 0 and _at_once(k)
 )
-def drop_delaying_commit(s: State, c: Consumer, q: Queue) -> None:
+def drop_delaying_commit(s: GroupState, c: Consumer, q: Queue) -> None:
     """OF-8: the next owner's query may overtake the last commit (G3-4)."""
     s.require(working(s, c), s.owns[c, q], may_commit(s, c, q), late_slot_free(s, q))
     change_table(s, c, lost=lambda p: same(p, q), won=nothing, leaving=Leaving(persists=False))

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from .kernel import Constants, Int, Machine, State
+from .kernel import Constants, Int, Machine, State, constant, variable
 from .lock import uses_locks
 from .membership import Consumer, membership
 from .rebalance import begin_pass, divides, may_begin, owned_at_start, rebalance
 from .route import Queue, queues_in_route
 from .start_stop import start_stop
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 assignment = Machine(
     "assignment",
     doc="Who owns which queue: member tables of the brokers, views of the clients, rebalance passes, joins, leaves, "
     "deaths, restarts, route changes.",
 ).include(membership, start_stop, rebalance)
-assignment.constant(
-    "mode", "clustering", choices=("clustering", "broadcasting"), doc="broadcasting: each client consumes everything"
-)
+
+
+def _holder_at_start(k: Constants, q: int) -> int:
+    return next((c + 1 for c in range(k.consumers) if owned_at_start(k, c, q)), 0)
+
+
+@assignment.state
+class AssignmentState(State):
+    """What only this machine follows: the holder of each queue, and steps."""
+
+    mode = constant(
+        "clustering", choices=("clustering", "broadcasting"), doc="broadcasting: each client consumes everything"
+    )
+    holder = variable(Int(0, "consumers"), Queue, init=_holder_at_start, when=uses_locks, doc="OR-1")
+    watch_steps = constant(0, high=1, doc="1 to keep what there was before the last step")
+
+
 assignment.constraint(
     "mode",
     "orderly",
@@ -30,12 +48,6 @@ assignment.constraint(
 )
 
 
-def _holder_at_start(k: Constants, q: int) -> int:
-    return next((c + 1 for c in range(k.consumers) if owned_at_start(k, c, q)), 0)
-
-
-assignment.variable("holder", Int(0, "consumers"), Queue, init=_holder_at_start, when=uses_locks, doc="OR-1")
-assignment.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
 assignment.remember(
     *("life", "members", "owns", "view", "holder", "paused", "woken", "leftover", "route", "at"),
     when=lambda k: k.watch_steps == 1,
@@ -43,7 +55,7 @@ assignment.remember(
 
 
 @assignment.action(fair=True, tells="{c} takes every queue of the topic", when=lambda k: not divides(k))
-def take_all(s: State, c: Consumer) -> None:
+def take_all(s: GroupState, c: Consumer) -> None:
     """RB-7: a broadcasting client asks for no member list (``RebalanceImpl#rebalanceByTopic``)."""
     s.require(may_begin(s, c))
     begin_pass(s, c)

@@ -8,11 +8,13 @@ processes on one host overwrite each other's (OF-11).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .concurrently import concurrent
 from .consume_queue import Message
 from .faults import may_start, vanish
 from .history import Cause
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, not_, same
+from .kernel import BoolLike, Constants, IntLike, Machine, all_of, any_of, not_, same
 from .local_file import (
     Torn,
     forget_file,
@@ -30,6 +32,9 @@ from .offsets import broadcasting, to_commit
 from .process_queue import NO_OFFSET, Orphan, Stage, held, take_out, working
 from .queue_table import Leaving
 from .route import Queue
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 broadcast = Machine("broadcasting", doc="What only broadcasting clients do: offset files, and messages that expire.")
 broadcast.constraint(
@@ -56,17 +61,17 @@ def _expires(k: Constants) -> bool:
 
 
 @broadcast.refine(may_start)
-def file_can_be_read(s: State, c: IntLike) -> BoolLike:
+def file_can_be_read(s: GroupState, c: IntLike) -> BoolLike:
     """OF-10, ST-1: ``load`` is a step of the start, and its exception ends the start."""
     return may_load(s, c) if broadcasting(s.constants) else True
 
 
-def _saved(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _saved(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``persistAll`` would write an entry for ``q``: it is owned, and has an offset in memory."""
     return all_of(s.owns[c, q], to_commit(s, c, q) != NO_OFFSET)
 
 
-def _news(s: State, c: IntLike) -> BoolLike:
+def _news(s: GroupState, c: IntLike) -> BoolLike:
     """Whether a write would change anything: the file itself, or at least its backup copy."""
     at = place(s, c)
 
@@ -85,7 +90,7 @@ def _news(s: State, c: IntLike) -> BoolLike:
     tells="{c} writes its offsets to its file",
     when=lambda k: broadcasting(k) and k.disk == "writable",
 )
-def persist(s: State, c: Consumer) -> None:
+def persist(s: GroupState, c: Consumer) -> None:
     """OF-10, ST-3: ``persistAll``, every 5 s, whether or not anything changed: even a write without news renews the
     copy.
     """
@@ -94,7 +99,7 @@ def persist(s: State, c: Consumer) -> None:
 
 
 @broadcast.action(budget="torn_writes", tells="{c} dies while it writes its file; what was being written is {torn}")
-def die_while_writing(s: State, c: Consumer, torn: Torn) -> None:
+def die_while_writing(s: GroupState, c: Consumer, torn: Torn) -> None:
     """OF-10: a kill, or a loss of power, between two steps of ``MixAll#string2File``."""
     s.require(possible(s.constants, torn), s.life[c] != Life.GONE, may_write(s, c))
     s.require(s.exists(Queue, lambda q: _saved(s, c, q)))
@@ -105,14 +110,14 @@ def die_while_writing(s: State, c: Consumer, torn: Torn) -> None:
 
 
 @broadcast.action(budget="lost_files", tells="the place of {c} gets a new address, so its file stays behind")
-def lose_file(s: State, c: Consumer) -> None:
+def lose_file(s: GroupState, c: Consumer) -> None:
     """EN-7: the file is found by the client id, which contains the address; or somebody deletes a broken file."""
     s.require(s.life[c] == Life.GONE)
     forget_file(s, c)
 
 
 @broadcast.action(budget="expiries", tells="{c} sends {m} of {q} back after the timeout, for nobody", when=_expires)
-def expire_unread(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def expire_unread(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """PQ-9 (g): the cleaner ignores the message model; the copy goes to a retry topic to which no client here
     subscribes.
 
@@ -144,7 +149,7 @@ broadcast.misconfiguration(
     of=persist,
     constants={"mode": "broadcasting", "messages": 2, "crashes": 1, "restarts": 1, "watch_clients": 1},
 )
-def persist_pull_position(s: State, c: Consumer) -> None:
+def persist_pull_position(s: GroupState, c: Consumer) -> None:
     """The position of the next pull is saved in the place of the low-water mark, so a restart skips the window."""
     s.require(working(s, c), may_write(s, c), s.exists(Queue, lambda q: s.owns[c, q]))
     write_file(s, c, lambda q: s.owns[c, q], lambda q: s.next_offset[c, q])
@@ -157,7 +162,7 @@ def persist_pull_position(s: State, c: Consumer) -> None:
     of=persist,
     constants={"mode": "broadcasting", "messages": 1},
 )
-def persist_what_was_read(s: State, c: Consumer) -> None:
+def persist_what_was_read(s: GroupState, c: Consumer) -> None:
     """The file is written again without what is in memory, so a restart repeats everything."""
     s.require(working(s, c), may_write(s, c), _news(s, c))
     write_file(s, c, lambda q: _saved(s, c, q), lambda q: read_entry(s, c, q))

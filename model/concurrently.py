@@ -8,19 +8,54 @@ as handled; with copies, ``send_back`` follows it further.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import Message, is_retry
 from .history import Cause, note_cause, note_delivery, note_success
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
+from .kernel import (
+    BoolLike,
+    Constants,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    implies,
+    ite,
+    not_,
+    same,
+    variable,
+)
 from .membership import Consumer, Life
 from .offsets import broadcasting
 from .process_queue import WINDOW, Orphan, Stage, count_out, finish, working
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 concurrently = Machine("concurrently", doc="Concurrent listeners: tasks, results, and what a drop does to them.")
-concurrently.constant("listener", "concurrently", choices=("concurrently", "orderly"), doc="kind of listener")
-concurrently.constant("batch", 1, low=1, high=4, doc="consumeMessageBatchMaxSize: messages of one task (CC-1)")
-concurrently.constant("failures", 0, high=6, doc="how often a listener may fail")
-concurrently.constant("refusals", 0, high=3, doc="how often a send-back and its fallback may both fail (SB-5)")
+
+
+@concurrently.state
+class ConcurrentlyState(State):
+    """Tasks of concurrent listeners."""
+
+    listener = constant("concurrently", choices=("concurrently", "orderly"), doc="kind of listener")
+    batch = constant(1, low=1, high=4, doc="consumeMessageBatchMaxSize: messages of one task (CC-1)")
+    failures = constant(0, high=6, doc="how often a listener may fail")
+    failures_left: IntLike
+    refusals = constant(0, high=3, doc="how often a send-back and its fallback may both fail (SB-5)")
+    joined = variable(
+        bool,
+        Consumer,
+        Queue,
+        Message,
+        when=lambda k: k.batch > 1,
+        lives_in=WINDOW,
+        doc="in one task with the offset before it",
+    )
 
 
 def concurrent(k: Constants) -> bool:
@@ -37,19 +72,7 @@ def _abstract(k: Constants) -> bool:
     return _fails(k) and not k.copies and not broadcasting(k)
 
 
-concurrently.variable(
-    "joined",
-    bool,
-    Consumer,
-    Queue,
-    Message,
-    when=lambda k: k.batch > 1,
-    lives_in=WINDOW,
-    doc="in one task with the offset before it",
-)
-
-
-def in_task(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+def in_task(s: GroupState, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
     """Whether ``m`` belongs to the task that starts at ``first``."""
     if s.batch == 1:
         return same(m, first)
@@ -57,45 +80,45 @@ def in_task(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> Boo
     return all_of(first <= m, between)
 
 
-def starts_task(s: State, c: IntLike, q: IntLike, m: IntLike, stage: Stage) -> BoolLike:
+def starts_task(s: GroupState, c: IntLike, q: IntLike, m: IntLike, stage: Stage) -> BoolLike:
     """Whether a task in ``stage`` starts at ``m``."""
     first = not_(s.joined[c, q, m]) if s.batch > 1 else True
     return all_of(s.stage[c, q, m] == stage, first)
 
 
 @concurrently.definition
-def may_begin(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def may_begin(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """CC-3: a task of a dropped window ends before its listener starts, as does one of a stopped service."""
     return all_of(working(s, c), s.owns[c, q])
 
 
 @concurrently.action(fair=True, tells="{c} starts a listener with {m} of {q}", when=concurrent)
-def begin(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def begin(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-6: the listener is called with the messages of one task (``ConsumeRequest#run``)."""
     s.require(may_begin(s, c, q), starts_task(s, c, q, m, Stage.WAITING))
     note_delivery(s, c, q, lambda o: in_task(s, c, q, m, o))
     s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.RUNNING, s.stage[c, q, o])
 
 
-def returns(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def returns(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """CC-9: the listener of the task at ``m`` returns, and its window was not dropped."""
     alive = any_of(working(s, c), s.life[c] == Life.STOPPING)
     return all_of(alive, s.owns[c, q], starts_task(s, c, q, m, Stage.RUNNING), comes_back(s, c, q, m))
 
 
 @concurrently.definition
-def comes_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def comes_back(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the listener call of the task at ``m`` ever returns."""
     return True
 
 
-def handle(s: State, q: IntLike, handled: object) -> None:
+def handle(s: GroupState, q: IntLike, handled: object) -> None:
     """The messages for which ``handled`` is true need no further delivery."""
     s.handled[q] = lambda m: any_of(s.handled[q, m], handled(m))  # type: ignore[operator]
 
 
 @concurrently.action(fair=True, tells="the listener of {c} succeeds with {m} of {q}", when=concurrent)
-def succeed(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def succeed(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-10, CC-13: CONSUME_SUCCESS: the task is removed, the in-memory offset follows the mark.
 
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
@@ -107,13 +130,13 @@ def succeed(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 
 @concurrently.definition
-def sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+def sent_back(s: GroupState, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
     """CC-12: which messages are sent back when the task at ``first`` fails: all of its own."""
     return in_task(s, c, q, first, m)
 
 
 @concurrently.action(budget="failures", tells="the listener of {c} fails with {m} of {q}", when=concurrent)
-def fail(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def fail(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-7, CC-10: RECONSUME_LATER, null or an exception: ackIndex becomes -1, so all of the task is to be sent back.
 
     In broadcasting the failed messages are logged and count as finished (CC-11).
@@ -130,7 +153,7 @@ def fail(s: State, c: Consumer, q: Queue, m: Message) -> None:
     tells="the listener of {c} succeeds with {m} of {q} up to {last}",
     when=lambda k: concurrent(k) and k.batch > 1,
 )
-def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) -> None:
+def succeed_up_to(s: GroupState, c: Consumer, q: Queue, m: Message, last: Message) -> None:
     """CC-10: CONSUME_SUCCESS with an ackIndex that leaves out the tail of the task: the tail failed."""
 
     def done(o: IntLike) -> BoolLike:
@@ -151,7 +174,7 @@ def succeed_up_to(s: State, c: Consumer, q: Queue, m: Message, last: Message) ->
 
 
 @concurrently.definition
-def finished_by_send_back(s: State, sent: bool) -> bool:
+def finished_by_send_back(s: GroupState, sent: bool) -> bool:
     """CC-12, CC-13: only a message whose send-back succeeded is removed; the others stay, and hold back the low-water
     mark.
     """
@@ -159,7 +182,7 @@ def finished_by_send_back(s: State, sent: bool) -> bool:
 
 
 @concurrently.action(fair=True, tells="{c} sends {m} of {q} back", when=_abstract)
-def send_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def send_back(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12: the broker stores a retry copy; the message counts as finished (SB-2)."""
     s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.FAILED)
     handle(s, q, lambda o: same(o, m))
@@ -167,7 +190,7 @@ def send_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 
 @concurrently.action(budget="refusals", tells="{c} cannot send {m} of {q} back", when=_abstract)
-def send_back_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def send_back_fails(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12, SB-5: neither way works; the message stays in the window and is consumed again after 5 s."""
     s.require(may_send_back(s, c), s.stage[c, q, m] == Stage.FAILED)
     if finished_by_send_back(s, False):
@@ -176,7 +199,7 @@ def send_back_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     consume_again(s, c, q, m)
 
 
-def consume_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
+def consume_again(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> None:
     """CC-12: the message becomes a task of its own in the same window."""
     s.stage[c, q, m] = Stage.WAITING
     if s.batch > 1:
@@ -184,7 +207,7 @@ def consume_again(s: State, c: IntLike, q: IntLike, m: IntLike) -> None:
     note_cause(s, Cause.FAILED_SEND_BACK, lambda p, o: all_of(same(p, q), same(o, m)))
 
 
-def may_send_back(s: State, c: IntLike) -> BoolLike:
+def may_send_back(s: GroupState, c: IntLike) -> BoolLike:
     """Whether the process of ``c`` runs, even if it is shutting down: the shutdown does not wait for its workers
     (ST-9).
     """
@@ -192,7 +215,7 @@ def may_send_back(s: State, c: IntLike) -> BoolLike:
 
 
 @concurrently.definition
-def orphan_after_failure(s: State) -> Orphan:
+def orphan_after_failure(s: GroupState) -> Orphan:
     """CC-9: the result of a listener whose window was dropped is thrown away, whatever it is."""
     return Orphan.NONE
 
@@ -200,7 +223,7 @@ def orphan_after_failure(s: State) -> Orphan:
 @concurrently.action(
     tells="the listener of {c} in a dropped window fails with {m} of {q}", when=lambda k: _fails(k) and k.orphans
 )
-def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def orphan_listener_fails(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: no send-back, no removal, no offset."""
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
     s.orphan[c, q, m] = orphan_after_failure(s)
@@ -213,7 +236,7 @@ def orphan_listener_fails(s: State, c: Consumer, q: Queue, m: Message) -> None:
     tells="the listener of {c} in a dropped window succeeds with {m} of {q}",
     when=lambda k: concurrent(k) and k.orphans,
 )
-def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def orphan_succeeds(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-9: the work is done, but the success is not recorded: the next window delivers the message again."""
     s.require(may_send_back(s, c), s.orphan[c, q, m] == Orphan.RUNNING)
     note_success(s, c, q, lambda o: same(o, m))
@@ -224,7 +247,7 @@ def orphan_succeeds(s: State, c: Consumer, q: Queue, m: Message) -> None:
 @concurrently.action(
     fair=True, tells="{c} sends {m} of {q} back from a dropped window", when=lambda k: _abstract(k) and k.orphans
 )
-def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def orphan_sends_back(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-12, CC-13: the drop came between check and send-back: a retry copy is stored, and the original comes again
     (G3-8).
     """
@@ -240,7 +263,7 @@ def orphan_sends_back(s: State, c: Consumer, q: Queue, m: Message) -> None:
     of=fail,
     constants={"mode": "broadcasting", "messages": 1, "failures": 1},
 )
-def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def fail_as_in_clustering(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """A failed message waits for a send-back, although nobody subscribes to the retry topic (EN-10)."""
     s.require(returns(s, c, q, m))
     s.stage[c, q] = lambda o: ite(in_task(s, c, q, m, o), Stage.FAILED, s.stage[c, q, o])
@@ -253,7 +276,7 @@ def fail_as_in_clustering(s: State, c: Consumer, q: Queue, m: Message) -> None:
     killed_by="at-least-once",
     constants={"consumers": 1, "failures": 1, "refusals": 1},
 )
-def finished_in_any_case(s: State, sent: bool) -> bool:
+def finished_in_any_case(s: GroupState, sent: bool) -> bool:
     """A message is removed from the window with the rest of its batch, whether sending it back worked or not.
 
     apache/rocketmq-client-cpp#208, apache/rocketmq-client-go#860.
@@ -268,7 +291,7 @@ def finished_in_any_case(s: State, sent: bool) -> bool:
     killed_by="sent-back-only-after-failing",
     constants={"consumers": 1, "failures": 1, "pull_batch": 2, "causes": 1},
 )
-def whole_window_sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
+def whole_window_sent_back(s: GroupState, c: IntLike, q: IntLike, first: IntLike, m: IntLike) -> BoolLike:
     """The failure branch of one small batch goes over the whole pulled list: messages that did not fail come again.
 
     apache/rocketmq-client-go#504, fixed in 2.1.0.
@@ -283,7 +306,7 @@ def whole_window_sent_back(s: State, c: IntLike, q: IntLike, first: IntLike, m: 
     killed_by="nothing-processed-after-a-drop",
     constants={"messages": 1, "moves": 1, "orphans": 1, "failures": 1, "causes": 1},
 )
-def orphan_sent_back(s: State) -> Orphan:
+def orphan_sent_back(s: GroupState) -> Orphan:
     """When the listener returns, nobody checks whether the window was dropped: the message is sent back, and the offset
     stays.
 
@@ -310,7 +333,7 @@ def orphan_sent_back(s: State) -> Orphan:
     },
     tells="{c} looks for a listener for {m} of {q}",
 )
-def begin_by_physical_topic(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def begin_by_physical_topic(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """The listener is looked up by the retry topic's name, none is found, and that counts as a failure.
 
     The message is sent back until it is dead-lettered, and user code ran once (apache/rocketmq-client-go#437, #971).

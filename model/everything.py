@@ -7,11 +7,13 @@ are shared; this module only adds what else happens when a table changes. Listen
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .allocation import averagely_owns
 from .concurrently import concurrently
 from .consume_queue import consume_queue, is_retry
 from .history import Cause, Regression, history, note_cause, note_commit
-from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, any_of, implies, ite, not_
+from .kernel import BoolLike, IntLike, Machine, MemberSet, State, all_of, any_of, implies, ite, not_, variable
 from .membership import Broker, Consumer, Life, broker_forgets, membership, reaches
 from .offsets import may_commit, offsets, to_commit, write_offset
 from .orderly import orderly
@@ -27,6 +29,9 @@ from .send_back import send_back
 from .share import share
 from .start_position import start_position
 from .start_stop import may_unregister, process_ends, start_stop
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 everything = Machine(
     "everything",
@@ -54,7 +59,7 @@ everything.constraint(
 
 
 @everything.refine(allocated)
-def topic_and_retry_queue(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
+def topic_and_retry_queue(s: GroupState, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
     """EN-10, RB-4: the retry topic is a topic of its own, divided separately."""
     if not s.copies:
         return share(s.constants, c, view, queues, q)
@@ -64,7 +69,7 @@ def topic_and_retry_queue(s: State, c: IntLike, view: MemberSet, queues: IntLike
 
 
 @everything.refine(table_changes)
-def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+def windows_follow(s: GroupState, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one.
 
     A window of an orderly client ends only once no listener runs there (RB-33: ``orderly_ownership``).
@@ -76,18 +81,18 @@ def windows_follow(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
 
 
 @everything.refine(locks_change)
-def locks_follow(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+def locks_follow(s: GroupState, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
     """RB-30.3, RB-33: locks come and go with the windows."""
 
 
 @everything.refine(reaches_broker)
-def not_cut_off(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def not_cut_off(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Queue ``q`` is on broker ``q`` modulo the number of brokers, from which ``c`` may be cut off."""
     return s.forall(Broker, lambda b: implies(q % s.brokers == b, reaches(s, c, b)))
 
 
 @everything.refine(obtainable)
-def offset_known(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def offset_known(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """RB-40, RB-30.3: a queue whose offset cannot be queried is left out of the pass, and so is an orderly one whose
     lock is refused, or which is still being given up (RB-35).
     """
@@ -96,7 +101,7 @@ def offset_known(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 @everything.refine(process_ends)
-def windows_end(s: State, c: IntLike, in_order: bool) -> None:
+def windows_end(s: GroupState, c: IntLike, in_order: bool) -> None:
     """ST-8 (5), or a death: the windows are gone, without another commit."""
     cause = Cause.SHUTDOWN if in_order else Cause.CRASH
     leaving = Leaving(cause=cause, persists=False, listeners_go_on=False)
@@ -105,27 +110,33 @@ def windows_end(s: State, c: IntLike, in_order: bool) -> None:
     change_windows(s, c, lost=lambda q: in_table(s, c, q), won=nothing, leaving=leaving)
 
 
-everything.variable("persisted", bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
+@everything.state
+class EverythingState(State):
+    """Which clients, shutting down, have persisted their offsets."""
+
+    persisted = variable(bool, Consumer, when=lambda k: k.leaves > 0, doc="ST-8 (2) is done")
+
+
 everything.remember(
     "life", "members", "owns", "view", "committed", "persisted", "next_offset", when=lambda k: k.watch_steps == 1
 )
 
 
 @everything.refine(may_unregister)
-def persisted_first(s: State, c: IntLike) -> BoolLike:
+def persisted_first(s: GroupState, c: IntLike) -> BoolLike:
     """ST-8: offsets are persisted (2) before the client unregisters (3)."""
     return s.persisted[c]
 
 
 @everything.action(fair=True, tells="{c}, shutting down, persists the offset of {q}", when=lambda k: k.leaves > 0)
-def persist_at_stop(s: State, c: Consumer, q: Queue) -> None:
+def persist_at_stop(s: GroupState, c: Consumer, q: Queue) -> None:
     """ST-8 (2): one last commit for each owned queue, whether or not a broker still lists the client."""
     s.require(s.life[c] == Life.STOPPING, not_(s.persisted[c]), may_commit(s, c, q))
     write_offset(s, c, q, to_commit(s, c, q), Cause.SHUTDOWN)
 
 
 @everything.action(fair=True, tells="{c} has persisted its offsets", when=lambda k: k.leaves > 0)
-def offsets_persisted(s: State, c: Consumer) -> None:
+def offsets_persisted(s: GroupState, c: Consumer) -> None:
     """ST-8 (2) is done; what finishes from now on is no longer committed (ST-9)."""
     s.require(s.life[c] == Life.STOPPING, not_(s.persisted[c]))
     s.require(s.forall(Queue, lambda q: not_(may_commit(s, c, q))))
@@ -133,7 +144,7 @@ def offsets_persisted(s: State, c: Consumer) -> None:
 
 
 @everything.refine(broker_forgets)
-def offsets_go_back(s: State, b: IntLike) -> None:
+def offsets_go_back(s: GroupState, b: IntLike) -> None:
     """OF-23: besides its members, the broker loses the commits since its last flush, for the queues it stores."""
 
     def kept_there(q: IntLike) -> BoolLike:

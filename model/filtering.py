@@ -9,13 +9,18 @@ arrives.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import Message, end
 from .faults import process_starts
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same, variable
 from .membership import Consumer, Life
 from .process_queue import Stage, windows_change, working
 from .pull import correct_tags_offset, put, receive, subscription_known
 from .tags import Edition, edition_asks, filtered, upgrades
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 filtering = Machine("filtering", doc="The group's expression at the broker, heartbeats, and pulls that pass over.")
 filtering.constraint(
@@ -40,44 +45,47 @@ def _first_writer(k: Constants) -> Edition:
 
 
 def _last(k: Constants) -> IntLike:
-    return k.consumers - 1
+    consumers: IntLike = k.consumers
+    return consumers - 1
 
 
-filtering.variable("upgraded", bool, Consumer, when=upgrades, doc="started later, with next_expression")
-filtering.variable("group_edition", Edition, init=_first_writer, when=_several, doc="what the broker filters with")
-filtering.variable("unannounced", bool, Consumer, when=_several, doc="its subVersion is newer than the broker's")
-filtering.variable(
-    "newest", Int(0, _last), init=_last, when=_several, doc="whose version of the subscription is the highest"
-)
-filtering.variable("missed", bool, when=filtered, doc="a pull passed over something that its own client asked for")
+@filtering.state
+class FilteringState(State):
+    """Subscriptions as broker and clients know them."""
+
+    upgraded = variable(bool, Consumer, when=upgrades, doc="started later, with next_expression")
+    group_edition = variable(Edition, init=_first_writer, when=_several, doc="what the broker filters with")
+    unannounced = variable(bool, Consumer, when=_several, doc="its subVersion is newer than the broker's")
+    newest = variable(Int(0, _last), init=_last, when=_several, doc="whose version of the subscription is the highest")
+    missed = variable(bool, when=filtered, doc="a pull passed over something that its own client asked for")
 
 
-def edition(s: State, c: IntLike) -> IntLike:
+def edition(s: GroupState, c: IntLike) -> IntLike:
     """Which expression ``c`` was started with."""
     last = same(c, s.consumers - 1) if s.other_expression != "same" else False
     first = ite(last, Edition.OTHER, Edition.USUAL)
     return ite(s.upgraded[c], Edition.NEXT, first) if upgrades(s.constants) else first
 
 
-def asks_for(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def asks_for(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the expression of ``c`` asks for ``m``."""
     return edition_asks(s, edition(s, c), q, m)
 
 
-def broker_passes(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def broker_passes(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """FI-1, PL-17: whether the broker sends ``m``, to any member; it compares hash codes."""
     stored = s.group_edition if _several(s.constants) else Edition.USUAL
     return edition_asks(s, stored, q, m, by_hash=True)
 
 
 @filtering.definition
-def client_keeps(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def client_keeps(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """FI-1: the client compares tags, and drops a message of which only the hash code fits (``processPullResult``)."""
     return asks_for(s, c, q, m)
 
 
 @filtering.refine(receive)
-def receive_matching(s: State, c: IntLike, q: IntLike) -> None:
+def receive_matching(s: GroupState, c: IntLike, q: IntLike) -> None:
     """PL-19, PL-23, FI-3: the next message that passes the broker is put if the client keeps it; none: NO_MATCHED_MSG.
 
     A message that only the client drops moves the position, but no offset: the offset waits for a NO_MATCHED_MSG or a
@@ -108,13 +116,13 @@ def receive_matching(s: State, c: IntLike, q: IntLike) -> None:
 
 
 @filtering.definition
-def version_announced(s: State, c: IntLike) -> BoolLike:
+def version_announced(s: GroupState, c: IntLike) -> BoolLike:
     """PL-16: the broker's version of the subscription is at least as new as that of ``c``."""
     return not_(s.unannounced[c])
 
 
 @filtering.refine(subscription_known)
-def current_subscription(s: State, c: IntLike) -> BoolLike:
+def current_subscription(s: GroupState, c: IntLike) -> BoolLike:
     """PL-16: if the broker has an older version, it answers SUBSCRIPTION_NOT_LATEST; the client asks again 1 s
     later.
     """
@@ -122,7 +130,7 @@ def current_subscription(s: State, c: IntLike) -> BoolLike:
 
 
 @filtering.refine(windows_change)
-def version_is_now(s: State, c: IntLike) -> None:
+def version_is_now(s: GroupState, c: IntLike) -> None:
     """RB-37: after a change of queues, the subscription of ``c`` has the newest version, which is still to be
     announced.
     """
@@ -132,7 +140,7 @@ def version_is_now(s: State, c: IntLike) -> None:
 
 
 @filtering.refine(process_starts)
-def another_expression(s: State, c: IntLike) -> None:
+def another_expression(s: GroupState, c: IntLike) -> None:
     """EN-9: a process that is started later has the later expression and version."""
     if upgrades(s.constants):
         s.upgraded[c] = True
@@ -140,13 +148,13 @@ def another_expression(s: State, c: IntLike) -> None:
 
 
 @filtering.definition
-def take_subscription(s: State, c: IntLike) -> None:
+def take_subscription(s: GroupState, c: IntLike) -> None:
     """ST-5: the newer version replaces the expression of the whole group (``ConsumerGroupInfo#updateSubscription``)."""
     s.group_edition = edition(s, c)
 
 
 @filtering.action(fair=True, tells="a heartbeat of {c} reaches the broker", when=_several)
-def heartbeat(s: State, c: Consumer) -> None:
+def heartbeat(s: GroupState, c: Consumer) -> None:
     """ST-4, ST-5: at once after a change, and every 30 s; a version older than the broker's changes nothing.
 
     If more than two members have unannounced versions, their order is not kept: any of them may count as newer.
@@ -198,7 +206,7 @@ filtering.misconfiguration(
     killed_by="wanted-never-passed-over",
     constants=_UPGRADE,
 )
-def any_version(s: State, c: IntLike) -> BoolLike:
+def any_version(s: GroupState, c: IntLike) -> BoolLike:
     """A pull is answered before the heartbeat, with the earlier filter.
 
     Mechanism: the member did not raise its version, so the broker took its old expression for the current one. Source:
@@ -214,7 +222,7 @@ def any_version(s: State, c: IntLike) -> BoolLike:
     killed_by="wanted-never-passed-over",
     constants=_UPGRADE,
 )
-def keep_subscription(s: State, c: IntLike) -> None:
+def keep_subscription(s: GroupState, c: IntLike) -> None:
     """The version is always 0, so the broker keeps the first expression that it received. Source: Go client, PR
     #720.
     """
@@ -227,6 +235,6 @@ def keep_subscription(s: State, c: IntLike) -> None:
     killed_by="unasked-never-delivered",
     constants={"messages": 2, "expression": "Aa", "tags": "Aa,BB"},
 )
-def keep_everything(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def keep_everything(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """The client trusts the broker, which compares hash codes: a listener gets what it did not subscribe (FI-1)."""
     return True

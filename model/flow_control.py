@@ -11,27 +11,32 @@ of its own, so that a code path that changes only one of the two is noticed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import Message
-from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, ite, maximum, not_, rule
+from .kernel import BoolLike, IntLike, Machine, State, all_of, any_of, constant, ite, maximum, not_, rule
 from .process_queue import held, in_table
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 flow_control = Machine("flow_control", doc="Thresholds before a pull.")
-flow_control.constant(
-    "threshold", 0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none"
-)
-flow_control.constant("span", 0, high=16, doc="consumeConcurrentlyMaxSpan before a pull; 0 is none")
-flow_control.constant(
-    "topic_threshold", 0, high=16, doc="pullThresholdForTopic, divided by the queues of a client; 0 is none"
-)
-flow_control.constant(
-    "size_threshold", 0, high=16, doc="pullThresholdSizeForQueue: most MiB cached before a pull; 0 is none"
-)
-flow_control.constant(
-    "topic_size_threshold", 0, high=16, doc="pullThresholdSizeForTopic, divided by the queues of a client; 0 is none"
-)
-flow_control.constant("per_mib", 1, low=1, high=8, doc="how many messages make one MiB")
-flow_control.constant("large", 0, high=16, doc="MiB of the first message of each queue; 0: like the others")
+
+
+@flow_control.state
+class FlowControlState(State):
+    """Thresholds of flow control."""
+
+    threshold = constant(0, high=16, doc="pullThresholdForQueue: most messages cached before a pull; 0 is none")
+    span = constant(0, high=16, doc="consumeConcurrentlyMaxSpan before a pull; 0 is none")
+    topic_threshold = constant(0, high=16, doc="pullThresholdForTopic, divided by the queues of a client; 0 is none")
+    size_threshold = constant(0, high=16, doc="pullThresholdSizeForQueue: most MiB cached before a pull; 0 is none")
+    topic_size_threshold = constant(
+        0, high=16, doc="pullThresholdSizeForTopic, divided by the queues of a client; 0 is none"
+    )
+    per_mib = constant(1, low=1, high=8, doc="how many messages make one MiB")
+    large = constant(0, high=16, doc="MiB of the first message of each queue; 0: like the others")
 
 
 @rule
@@ -50,12 +55,12 @@ def whole_mib(large: IntLike, others: IntLike, per_mib: IntLike) -> IntLike:
 
 
 @flow_control.definition
-def cached(s: State, c: IntLike, q: IntLike) -> IntLike:
+def cached(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """PL-7: the number of messages in the window, as its counter says (PQ-8)."""
     return s.counted[c, q] if s.counters else s.count(Message, lambda m: held(s, c, q, m))
 
 
-def cached_mib(s: State, c: IntLike, q: IntLike) -> IntLike:
+def cached_mib(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """PL-8: whole MiB in the window (``ProcessQueue#getMsgSize``)."""
     if not s.large:
         return whole_mib(0, cached(s, c, q), s.per_mib)
@@ -63,21 +68,21 @@ def cached_mib(s: State, c: IntLike, q: IntLike) -> IntLike:
     return whole_mib(ite(first, s.large, 0), cached(s, c, q) - ite(first, 1, 0), s.per_mib)
 
 
-def _limit(s: State, c: IntLike, of_queue: int, of_topic: int) -> IntLike:
+def _limit(s: GroupState, c: IntLike, of_queue: IntLike, of_topic: IntLike) -> IntLike:
     return divided_limit(of_topic, maximum(1, s.count(Queue, lambda p: in_table(s, c, p)))) if of_topic else of_queue
 
 
-def message_limit(s: State, c: IntLike) -> IntLike:
+def message_limit(s: GroupState, c: IntLike) -> IntLike:
     """PL-7: maximum number of messages in a window of ``c`` before a pull; 0 means no limit."""
     return _limit(s, c, s.threshold, s.topic_threshold)
 
 
-def size_limit(s: State, c: IntLike) -> IntLike:
+def size_limit(s: GroupState, c: IntLike) -> IntLike:
     """PL-8: maximum number of MiB in a window of ``c`` before a pull; 0 means no limit."""
     return _limit(s, c, s.size_threshold, s.topic_size_threshold)
 
 
-def flow_allows(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def flow_allows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """PL-7 to PL-9: not too many messages cached, not too many MiB, no large span (``DefaultMQPushConsumerImpl``)."""
     few = cached(s, c, q) <= message_limit(s, c) if s.threshold or s.topic_threshold else True
     small = cached_mib(s, c, q) <= size_limit(s, c) if s.size_threshold or s.topic_size_threshold else True
@@ -85,7 +90,7 @@ def flow_allows(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(few, small, near)
 
 
-def _span(s: State, c: IntLike, q: IntLike) -> IntLike:
+def _span(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     first = s.least(Message, lambda m: held(s, c, q, m), default=0)
     last = s.least(
         Message,

@@ -8,12 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .consume_queue import Message
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, not_, same
+from .kernel import (
+    BoolLike,
+    Constants,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    not_,
+    same,
+    variable,
+)
 from .membership import Consumer, Life
 from .process_queue import in_table
 from .route import Queue
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Cause(IntEnum):
@@ -66,89 +84,89 @@ class Regression(IntEnum):
 
 
 history = Machine("history", doc="What an observer notes: what was handled, delivered, and why it was delivered again.")
-history.constant("causes", 0, high=1, doc="1 to note deliveries and the causes of repeated ones")
-history.constant("repeats", 0, high=1, doc="1 to note also why a message was last delivered again")
-history.constraint(
-    "repeats", "causes", holds=lambda k: not k.repeats or bool(k.causes), message="repeats are told by causes; set both"
-)
-history.constant("watch_offsets", 0, high=1, doc="1 to note why committed offsets go back")
-history.constant("watch_starts", 0, high=1, doc="1 to note where the group first starts in each queue")
-history.constant("watch_clients", 0, high=1, doc="1 to note which client has had which message")
-history.constant("watch_marks", 0, high=1, doc="1 to note how far the in-memory offset of a window has come")
-history.constant("watch_windows", 0, high=1, doc="1 to note windows, calls and commits out of turn")
-history.constant("watch_answers", 0, high=1, doc="1 to note what an orderly listener said COMMIT for")
-history.constant("watch_changes", 0, high=1, doc="1 to keep what windows and offsets were before the last step")
-history.constant("watch_steps", 0, high=1, doc="1 to keep what members and locks were before the last step")
 
 
 def _watches_windows(k: Constants) -> bool:
     return bool(k.watch_windows)
 
 
-history.variable("handled", bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
-history.variable("delivered", bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
-history.variable("cause", Cause, Queue, Message, when=lambda k: k.causes == 1, doc="why it may come again")
-history.variable("repeated", Cause, when=lambda k: k.repeats == 1, doc="why a message was last delivered again")
-history.variable("unexplained", bool, when=lambda k: k.causes == 1, doc="a message came again for no known cause")
-history.variable(
-    "processed_after_drop",
-    bool,
-    when=lambda k: k.causes == 1,
-    doc="a result was acted upon though its window had been dropped when the listener returned (U8)",
-)
-history.variable("had", Had, Consumer, Queue, Message, when=lambda k: k.watch_clients == 1, doc="what each client had")
-history.variable("had_twice", bool, when=lambda k: k.watch_clients == 1, doc="some client had a message a second time")
-history.variable(
-    "first_start",
-    Int(-1, "messages"),
-    Consumer,
-    Queue,
-    when=lambda k: k.watch_clients == 1 and k.group != "known",
-    doc="where a client started in a queue for the first time; -1: not yet",
-)
-history.variable("sent_unowned", bool, when=lambda k: k.watch_offsets == 1, doc="an offset of a foreign queue was sent")
-history.variable("went_back", Regression, Queue, when=lambda k: k.watch_offsets == 1, doc="why the offset decreased")
-history.variable(
-    "disturbed",
-    Regression,
-    Consumer,
-    Queue,
-    when=lambda k: k.watch_offsets == 1,
-    doc="who else raised the committed offset above the in-memory one of this window",
-)
-history.variable(
-    "group_start",
-    Int(-1, "messages"),
-    Queue,
-    when=lambda k: k.watch_starts == 1,
-    doc="where the group started in a queue for the first time; -1: not yet",
-)
-history.variable(
-    "reached",
-    Int(-1, "messages"),
-    Consumer,
-    Queue,
-    when=lambda k: k.watch_marks == 1,
-    doc="an in-memory offset that this window has had; -1: none was noted",
-)
+@history.state
+class HistoryState(State):
+    """What an observer has noted."""
 
-history.variable("taken_twice", bool, when=_watches_windows, doc="a client took a queue that it had")
-history.variable("taken_late", bool, when=_watches_windows, doc="a client that shuts down took a queue")
-history.variable("called_late", bool, when=_watches_windows, doc="a client that shuts down called a listener")
-history.variable("sent_late", bool, when=_watches_windows, doc="a client sent an offset after its last commit")
-history.variable(
-    "agreed", bool, Queue, Message, when=lambda k: k.watch_answers == 1, doc="an orderly listener said COMMIT for it"
+    causes = constant(0, high=1, doc="1 to note deliveries and the causes of repeated ones")
+    repeats = constant(0, high=1, doc="1 to note also why a message was last delivered again")
+    watch_offsets = constant(0, high=1, doc="1 to note why committed offsets go back")
+    watch_starts = constant(0, high=1, doc="1 to note where the group first starts in each queue")
+    watch_clients = constant(0, high=1, doc="1 to note which client has had which message")
+    watch_marks = constant(0, high=1, doc="1 to note how far the in-memory offset of a window has come")
+    watch_windows = constant(0, high=1, doc="1 to note windows, calls and commits out of turn")
+    watch_answers = constant(0, high=1, doc="1 to note what an orderly listener said COMMIT for")
+    watch_changes = constant(0, high=1, doc="1 to keep what windows and offsets were before the last step")
+    watch_steps = constant(0, high=1, doc="1 to keep what members and locks were before the last step")
+    handled = variable(bool, Queue, Message, doc="a listener succeeded, or a retry copy was stored")
+    delivered = variable(bool, Queue, Message, when=lambda k: k.causes == 1, doc="a listener has had it")
+    cause = variable(Cause, Queue, Message, when=lambda k: k.causes == 1, doc="why it may come again")
+    repeated = variable(Cause, when=lambda k: k.repeats == 1, doc="why a message was last delivered again")
+    unexplained = variable(bool, when=lambda k: k.causes == 1, doc="a message came again for no known cause")
+    processed_after_drop = variable(
+        bool,
+        when=lambda k: k.causes == 1,
+        doc="a result was acted upon though its window had been dropped when the listener returned (U8)",
+    )
+    had = variable(Had, Consumer, Queue, Message, when=lambda k: k.watch_clients == 1, doc="what each client had")
+    had_twice = variable(bool, when=lambda k: k.watch_clients == 1, doc="some client had a message a second time")
+    first_start = variable(
+        Int(-1, "messages"),
+        Consumer,
+        Queue,
+        when=lambda k: k.watch_clients == 1 and k.group != "known",
+        doc="where a client started in a queue for the first time; -1: not yet",
+    )
+    sent_unowned = variable(bool, when=lambda k: k.watch_offsets == 1, doc="an offset of a foreign queue was sent")
+    went_back = variable(Regression, Queue, when=lambda k: k.watch_offsets == 1, doc="why the offset decreased")
+    disturbed = variable(
+        Regression,
+        Consumer,
+        Queue,
+        when=lambda k: k.watch_offsets == 1,
+        doc="who else raised the committed offset above the in-memory one of this window",
+    )
+    group_start = variable(
+        Int(-1, "messages"),
+        Queue,
+        when=lambda k: k.watch_starts == 1,
+        doc="where the group started in a queue for the first time; -1: not yet",
+    )
+    reached = variable(
+        Int(-1, "messages"),
+        Consumer,
+        Queue,
+        when=lambda k: k.watch_marks == 1,
+        doc="an in-memory offset that this window has had; -1: none was noted",
+    )
+    taken_twice = variable(bool, when=_watches_windows, doc="a client took a queue that it had")
+    taken_late = variable(bool, when=_watches_windows, doc="a client that shuts down took a queue")
+    called_late = variable(bool, when=_watches_windows, doc="a client that shuts down called a listener")
+    sent_late = variable(bool, when=_watches_windows, doc="a client sent an offset after its last commit")
+    agreed = variable(
+        bool, Queue, Message, when=lambda k: k.watch_answers == 1, doc="an orderly listener said COMMIT for it"
+    )
+
+
+history.constraint(
+    "repeats", "causes", holds=lambda k: not k.repeats or bool(k.causes), message="repeats are told by causes; set both"
 )
 
 
 @history.action(tells="an observer notes the offset of {c} for {q}", when=lambda k: k.watch_marks == 1)
-def look(s: State, c: Consumer, q: Queue) -> None:
+def look(s: GroupState, c: Consumer, q: Queue) -> None:
     """The observer may look at any time. What is true of its record is therefore true of every state that ever was."""
     s.require(s.owns[c, q], s.reached[c, q] != s.memory[c, q])
     s.reached[c, q] = s.memory[c, q]
 
 
-def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
+def note_delivery(s: GroupState, c: IntLike, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> None:
     """A listener of ``c`` gets the messages ``delivered`` of ``q``; a repeated delivery uses up its cause."""
     if s.watch_clients:
         again = s.exists(Message, lambda m: all_of(delivered(m), s.had[c, q, m] != Had.NOTHING))
@@ -172,7 +190,7 @@ def note_delivery(s: State, c: IntLike, q: IntLike, delivered: Callable[[IntLike
     s.cause[q] = lambda m: ite(delivered(m), Cause.NONE, s.cause[q, m])
 
 
-def _why_again(s: State, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> IntLike:
+def _why_again(s: GroupState, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -> IntLike:
     """The cause for which a message among ``delivered`` is repeated; without a recorded one, it is that the queue has
     two owners.
     """
@@ -187,19 +205,21 @@ def _why_again(s: State, q: IntLike, delivered: Callable[[IntLike], BoolLike]) -
     return why
 
 
-def note_cause(s: State, cause: Cause, affected: Callable[[IntLike, IntLike], BoolLike]) -> None:
+def note_cause(s: GroupState, cause: Cause, affected: Callable[[IntLike, IntLike], BoolLike]) -> None:
     """Every message ``affected(q, m)`` that was delivered before may come again, because of ``cause``."""
     if s.causes:
         s.cause = lambda q, m: ite(all_of(affected(q, m), s.delivered[q, m]), cause, s.cause[q, m])
 
 
-def note_success(s: State, c: IntLike, q: IntLike, succeeded: Callable[[IntLike], BoolLike]) -> None:
+def note_success(s: GroupState, c: IntLike, q: IntLike, succeeded: Callable[[IntLike], BoolLike]) -> None:
     """The listener of ``c`` has succeeded with the messages ``succeeded`` of ``q``."""
     if s.watch_clients:
         s.had[c, q] = lambda m: ite(succeeded(m), Had.SUCCEEDED, s.had[c, q, m])
 
 
-def note_start(s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]) -> None:
+def note_start(
+    s: GroupState, c: IntLike, won: Callable[[IntLike], BoolLike], offset: Callable[[IntLike], IntLike]
+) -> None:
     """Windows of ``c`` over queues ``won`` begin at ``offset``."""
     if s.watch_clients and s.group != "known":
         s.first_start[c] = lambda q: ite(all_of(won(q), s.first_start[c, q] == -1), offset(q), s.first_start[c, q])
@@ -208,7 +228,7 @@ def note_start(s: State, c: IntLike, won: Callable[[IntLike], BoolLike], offset:
 
 
 def note_commit(
-    s: State,
+    s: GroupState,
     written: Callable[[IntLike], BoolLike],
     offset: Callable[[IntLike], IntLike],
     *,
@@ -250,7 +270,7 @@ def note_commit(
     s.disturbed = disturbed
 
 
-def note_sender(s: State, c: IntLike, owns: BoolLike) -> None:
+def note_sender(s: GroupState, c: IntLike, owns: BoolLike) -> None:
     """``c`` sends an offset of a queue that it owns, or that it does not own (U13)."""
     if s.watch_offsets:
         s.sent_unowned = any_of(s.sent_unowned, not_(owns))
@@ -258,26 +278,26 @@ def note_sender(s: State, c: IntLike, owns: BoolLike) -> None:
         s.sent_late = any_of(s.sent_late, s.persisted[c])
 
 
-def note_taken(s: State, c: IntLike, won: Callable[[IntLike], BoolLike]) -> None:
+def note_taken(s: GroupState, c: IntLike, won: Callable[[IntLike], BoolLike]) -> None:
     """``c`` takes the queues ``won``."""
     if s.watch_windows:
         s.taken_twice = any_of(s.taken_twice, s.exists(Queue, lambda q: all_of(won(q), s.owns[c, q])))
         s.taken_late = any_of(s.taken_late, all_of(s.exists(Queue, won), s.life[c] != Life.UP))
 
 
-def note_agreed(s: State, q: IntLike, taken: Callable[[IntLike], BoolLike]) -> None:
+def note_agreed(s: GroupState, q: IntLike, taken: Callable[[IntLike], BoolLike]) -> None:
     """An orderly listener returns COMMIT for the messages of ``q`` that are ``taken``."""
     if s.watch_answers:
         s.agreed[q] = lambda m: any_of(s.agreed[q, m], taken(m))
 
 
-def note_window(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
+def note_window(s: GroupState, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
     """Windows of ``c`` over the queues ``renewed`` end or begin; nothing has disturbed the new ones yet."""
     if s.watch_offsets:
         s.disturbed[c] = lambda q: ite(renewed(q), Regression.NONE, s.disturbed[c, q])
 
 
-def note_new_windows(s: State, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
+def note_new_windows(s: GroupState, c: IntLike, renewed: Callable[[IntLike], BoolLike]) -> None:
     """Windows of ``c`` over the queues ``renewed`` end or begin; notes about the old windows do not apply to the new
     ones.
     """

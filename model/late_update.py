@@ -9,30 +9,40 @@ not owned, and the next periodic persist removes it (OF-6).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .concurrently import concurrent, handle, in_task, returns
 from .consume_queue import Message
 from .history import note_success
-from .kernel import Int, Machine, State, any_of, maximum, not_
+from .kernel import Int, Machine, State, any_of, constant, maximum, not_, variable
 from .membership import Consumer, Life
 from .process_queue import NO_OFFSET, in_table, low_water_mark, take_out, working
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 late_update = Machine("late_update", doc="Workers that update the in-memory offset late.")
-late_update.constant("held_updates", 0, high=2, doc="how often a worker may stand still before it updates the offset")
-late_update.variable(
-    "held_update",
-    Int(NO_OFFSET, "messages"),
-    Consumer,
-    Queue,
-    when=lambda k: k.held_updates > 0,
-    doc="mark that a worker is about to write; -1: none",
-)
+
+
+@late_update.state
+class LateUpdateState(State):
+    """Updates of the in-memory offset that have not yet happened."""
+
+    held_updates = constant(0, high=2, doc="how often a worker may stand still before it updates the offset")
+    held_update = variable(
+        Int(NO_OFFSET, "messages"),
+        Consumer,
+        Queue,
+        when=lambda k: k.held_updates > 0,
+        doc="mark that a worker is about to write; -1: none",
+    )
 
 
 @late_update.action(
     budget="held_updates", tells="{c} is done with {m} of {q} and about to update the offset", when=concurrent
 )
-def finish_without_update(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def finish_without_update(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """CC-13: the messages are removed, the window is not dropped, and the in-memory offset is updated later."""
     s.require(returns(s, c, q, m), s.held_update[c, q] == NO_OFFSET)
     note_success(s, c, q, lambda o: in_task(s, c, q, m, o))
@@ -42,7 +52,7 @@ def finish_without_update(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 
 @late_update.action(fair=True, tells="{c} updates the offset of {q} at last", when=lambda k: k.held_updates > 0)
-def update_late(s: State, c: Consumer, q: Queue) -> None:
+def update_late(s: GroupState, c: Consumer, q: Queue) -> None:
     """OF-1: the entry is raised, or made, whichever window is there by now."""
     s.require(any_of(working(s, c), s.life[c] == Life.STOPPING), s.held_update[c, q] != NO_OFFSET)
     s.memory[c, q] = maximum(s.memory[c, q], s.held_update[c, q])
@@ -52,7 +62,7 @@ def update_late(s: State, c: Consumer, q: Queue) -> None:
 @late_update.action(
     fair=True, tells="{c} removes its offset of {q}, which it does not own", when=lambda k: k.held_updates > 0
 )
-def remove_unowned(s: State, c: Consumer, q: Queue) -> None:
+def remove_unowned(s: GroupState, c: Consumer, q: Queue) -> None:
     """OF-6: an entry of a queue that is not in the table is removed without being sent."""
     s.require(working(s, c), not_(in_table(s, c, q)), s.memory[c, q] != NO_OFFSET)
     s.memory[c, q] = NO_OFFSET

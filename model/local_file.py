@@ -11,11 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite, not_
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, constant, ite, not_, variable
 from .membership import Consumer
 from .process_queue import NO_OFFSET
 from .route import Chosen, Queue
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Content(IntEnum):
@@ -47,19 +51,6 @@ class Torn(IntEnum):
 
 
 local_file = Machine("local_file", doc="Offset files of broadcasting clients: reading, writing, torn writes.")
-local_file.constant("torn_writes", 0, high=3, doc="how many clients may die while they write their offset file")
-local_file.constant("lost_files", 0, high=2, doc="how often a client may come back without its file (new address)")
-local_file.constant("shared_file", 0, high=1, doc="1: all clients have one client id, and so one file (OF-11)")
-local_file.constant("disk", "writable", choices=("writable", "read-only"), doc="where offset files are kept")
-local_file.constraint(
-    "mode",
-    "torn_writes",
-    "lost_files",
-    "shared_file",
-    "disk",
-    holds=lambda k: keeps_files(k) or not k.torn_writes + k.lost_files + k.shared_file + (k.disk == "read-only"),
-    message="only broadcasting clients keep offsets in a file",
-)
 
 
 def keeps_files(k: Constants) -> bool:
@@ -82,23 +73,42 @@ def _first_content(k: Constants, c: int) -> Content:
     return Content.MISSING if k.group == "new" or (k.shared_file and c > 0) else Content.OFFSETS
 
 
-local_file.variable(
-    "file", Int(NO_OFFSET, "messages"), Consumer, Queue, init=_first_entry, when=keeps_files, doc="entries; -1: none"
-)
-local_file.variable(
-    "copy", Int(NO_OFFSET, "messages"), Consumer, Queue, init=_first_entry, when=_has_copy, doc="entries of the .bak"
-)
-local_file.variable("file_is", Content, Consumer, init=_first_content, when=_has_copy)
-local_file.variable("copy_is", Content, Consumer, init=_first_content, when=_has_copy)
+@local_file.state
+class LocalFileState(State):
+    """Offset files, and what is read from them."""
+
+    torn_writes = constant(0, high=3, doc="how many clients may die while they write their offset file")
+    lost_files = constant(0, high=2, doc="how often a client may come back without its file (new address)")
+    shared_file = constant(0, high=1, doc="1: all clients have one client id, and so one file (OF-11)")
+    disk = constant("writable", choices=("writable", "read-only"), doc="where offset files are kept")
+    file = variable(
+        Int(NO_OFFSET, "messages"), Consumer, Queue, init=_first_entry, when=keeps_files, doc="entries; -1: none"
+    )
+    copy = variable(
+        Int(NO_OFFSET, "messages"), Consumer, Queue, init=_first_entry, when=_has_copy, doc="entries of the .bak"
+    )
+    file_is = variable(Content, Consumer, init=_first_content, when=_has_copy)
+    copy_is = variable(Content, Consumer, init=_first_content, when=_has_copy)
 
 
-def place(s: State, c: IntLike) -> IntLike:
+local_file.constraint(
+    "mode",
+    "torn_writes",
+    "lost_files",
+    "shared_file",
+    "disk",
+    holds=lambda k: keeps_files(k) or not k.torn_writes + k.lost_files + k.shared_file + (k.disk == "read-only"),
+    message="only broadcasting clients keep offsets in a file",
+)
+
+
+def place(s: GroupState, c: IntLike) -> IntLike:
     """Whose file ``c`` uses: two processes with one client id use the same (EN-7, OF-11)."""
     return 0 if s.shared_file else c
 
 
 @local_file.definition
-def source(s: State, c: IntLike) -> IntLike:
+def source(s: GroupState, c: IntLike) -> IntLike:
     """OF-10: where ``c`` finds its offsets: in the file, otherwise in the copy
     (``LocalFileOffsetStore#readLocalOffset``).
 
@@ -113,7 +123,7 @@ def source(s: State, c: IntLike) -> IntLike:
     return ite(s.file_is[place(s, c)] == Content.OFFSETS, Source.FILE, beside)
 
 
-def read_entry(s: State, c: IntLike, q: IntLike) -> IntLike:
+def read_entry(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """READ_FROM_STORE (OF-3): the stored offset of ``q``; -1 if there is none, or if reading fails."""
     in_file = s.file[place(s, c), q]
     if not s.torn_writes:
@@ -122,23 +132,23 @@ def read_entry(s: State, c: IntLike, q: IntLike) -> IntLike:
     return ite(found == Source.FILE, in_file, ite(found == Source.COPY, s.copy[place(s, c), q], NO_OFFSET))
 
 
-def may_load(s: State, c: IntLike) -> BoolLike:
+def may_load(s: GroupState, c: IntLike) -> BoolLike:
     """OF-10: ``load`` refuses, and so does the start, if neither file nor copy can be read."""
     return not_(source(s, c) == Source.ERROR)
 
 
-def may_write(s: State, c: IntLike) -> BoolLike:
+def may_write(s: GroupState, c: IntLike) -> BoolLike:
     """Whether a write succeeds: the disk accepts it, and what was written before can be read."""
     return all_of(s.disk == "writable", may_load(s, c))
 
 
 @local_file.definition
-def write_one(s: State, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
+def write_one(s: GroupState, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
     """``persist(mq)``: the entry of a single queue goes into the file, at a drop and after OFFSET_ILLEGAL."""
     write_file(s, c, written, offset)
 
 
-def write_file(s: State, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
+def write_file(s: GroupState, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
     """OF-10: entries ``offset`` of queues ``written`` go into the file; the others stay as they are."""
     at = place(s, c)
 
@@ -153,12 +163,12 @@ def write_file(s: State, c: IntLike, written: Chosen, offset: Callable[[IntLike]
 
 
 @local_file.definition
-def worth_copying(s: State, at: IntLike) -> BoolLike:
+def worth_copying(s: GroupState, at: IntLike) -> BoolLike:
     """OF-10: the old content is copied if there is a file, whatever is in it (``MixAll#string2File``)."""
     return s.file_is[at] != Content.MISSING
 
 
-def _copy_old_content(s: State, at: IntLike) -> None:
+def _copy_old_content(s: GroupState, at: IntLike) -> None:
     if s.torn_writes:
         copied = worth_copying(s, at)
         s.copy[at] = lambda q: ite(copied, s.file[at, q], s.copy[at, q])
@@ -172,7 +182,7 @@ def possible(k: Constants, torn: Torn) -> bool:
     return bool((torn is Torn.FILE_MISSING) == (k.version == "4.9.8"))
 
 
-def tear(s: State, c: IntLike, torn: Torn) -> None:
+def tear(s: GroupState, c: IntLike, torn: Torn) -> None:
     """A write of ``c`` ends in the middle. If the copy was not touched yet, nothing has changed at all."""
     at = place(s, c)
     if torn in (Torn.COPY_EMPTY, Torn.COPY_UNREADABLE):
@@ -190,7 +200,7 @@ def tear(s: State, c: IntLike, torn: Torn) -> None:
     s.file_is[at] = left[torn]
 
 
-def forget_file(s: State, c: IntLike) -> None:
+def forget_file(s: GroupState, c: IntLike) -> None:
     """The file and copy of ``c`` are not where it looks for them."""
     at = place(s, c)
     s.file[at] = lambda q: NO_OFFSET
@@ -207,7 +217,7 @@ def forget_file(s: State, c: IntLike) -> None:
     killed_by="broadcast-starts-again",
     constants={"mode": "broadcasting", "consumers": 1, "crashes": 1, "restarts": 1, "torn_writes": 1},
 )
-def file_without_copy(s: State, c: IntLike) -> IntLike:
+def file_without_copy(s: GroupState, c: IntLike) -> IntLike:
     """Nobody reads the copy: after one death in the middle of a write the client refuses to start.
 
     Mechanism: progress is one file rewritten in place, before 33fef52706 without a fall-back. In 5.x the fall-back is
@@ -228,7 +238,7 @@ def file_without_copy(s: State, c: IntLike) -> IntLike:
     killed_by="broadcast-correction-ends",
     constants={"mode": "broadcasting", "consumers": 1, "retentions": 1},
 )
-def write_one_forgotten(s: State, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
+def write_one_forgotten(s: GroupState, c: IntLike, written: Chosen, offset: Callable[[IntLike], IntLike]) -> None:
     """The single-queue save of the local store does nothing, so the corrected offset is never read back.
 
     Mechanism: OFFSET_ILLEGAL, save nothing, add the queue again at the old offset, OFFSET_ILLEGAL, without end.

@@ -16,15 +16,26 @@ no ages, and a client believes in the lock of every queue that it has.
 
 from __future__ import annotations
 
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, minimum, not_
+from .kernel import (
+    BoolLike,
+    Constants,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    maximum,
+    minimum,
+    not_,
+    variable,
+)
 from .membership import Consumer
 from .route import Chosen, Queue, nothing
 
 lock = Machine("lock", doc="The broker's lock table, the clients' flags, and the ages of both.")
-lock.constant("client_window", 3, low=1, doc="ticks after which a client stops to believe in its lock (30 s)")
-lock.constant("broker_window", 6, low=1, doc="ticks after which the broker gives a lock to another client (60 s)")
-lock.constant("unlock_delay", 2, doc="ticks without renewal after which a dropped queue is unlocked by force (20 s)")
-lock.constant("lock_losses", 0, high=2, doc="how often a broker may forget its locks, by restart or failover")
 
 
 def uses_locks(k: Constants) -> bool:
@@ -34,49 +45,49 @@ def uses_locks(k: Constants) -> bool:
     return k.get("listener", "orderly") == "orderly" and k.get("mode", "clustering") == "clustering"
 
 
-def _has_ages(k: Constants) -> bool:
-    """Whether time is counted: whether the table is that of the machine ``lock``."""
-    return "broker_window" in k
-
-
 def _expired(k: Constants) -> IntLike:
-    return k.broker_window + 1
+    window: IntLike = k.broker_window
+    return window + 1
 
 
 def _stale(k: Constants) -> IntLike:
     return maximum(k.client_window, k.unlock_delay) + 1
 
 
-lock.variable(
-    "holder",
-    Int(0, "consumers"),
-    Queue,
-    when=uses_locks,
-    doc="1 + the client that the table names; 0 for no entry (OR-1)",
-)
-lock.variable(
-    "holder_age", Int(0, _expired), Queue, when=uses_locks, doc="ticks since the broker granted or renewed the lock"
-)
-lock.variable("locked", bool, Consumer, Queue, when=uses_locks, doc="ProcessQueue.locked")
-lock.variable(
-    "lock_age",
-    Int(0, _stale),
-    Consumer,
-    Queue,
-    when=uses_locks,
-    doc="ticks since ProcessQueue.lastLockTimestamp (PQ-10)",
-)
+@lock.state
+class LockState(State):
+    """The broker's lock table, and what clients believe about their locks."""
+
+    client_window = constant(3, low=1, doc="ticks after which a client stops to believe in its lock (30 s)")
+    broker_window = constant(6, low=1, doc="ticks after which the broker gives a lock to another client (60 s)")
+    unlock_delay = constant(2, doc="ticks without renewal after which a dropped queue is unlocked by force (20 s)")
+    lock_losses = constant(0, high=2, doc="how often a broker may forget its locks, by restart or failover")
+    holder = variable(
+        Int(0, "consumers"), Queue, when=uses_locks, doc="1 + the client that the table names; 0 for no entry (OR-1)"
+    )
+    holder_age = variable(
+        Int(0, _expired), Queue, when=uses_locks, doc="ticks since the broker granted or renewed the lock"
+    )
+    locked = variable(bool, Consumer, Queue, when=uses_locks, doc="ProcessQueue.locked")
+    lock_age = variable(
+        Int(0, _stale), Consumer, Queue, when=uses_locks, doc="ticks since ProcessQueue.lastLockTimestamp (PQ-10)"
+    )
+
+
+def _has_ages(k: Constants) -> bool:
+    """Whether time is counted: whether the table is that of the machine ``lock``."""
+    return "broker_window" in k
 
 
 # --- the broker's half ----------------------------------------------------------------------------------------------
 
 
-def holds_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def holds_lock(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the broker's table names ``c``, expired or not."""
     return s.holder[q] == c + 1
 
 
-def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def obtainable(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
     """OR-1: whether the broker grants ``c`` the lock: if there is no entry, its own entry, or one not renewed for 60 s.
 
     ``RebalanceLockManager#tryLock``.
@@ -85,21 +96,21 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(s.holder[q] == 0, holds_lock(s, c, q), expired)
 
 
-def grant(s: State, c: Consumer, q: Queue) -> None:
+def grant(s: LockState, c: Consumer, q: Queue) -> None:
     """OR-1: a lock request that is granted sets the entry and its time stamp."""
     s.holder[q] = c + 1
     if _has_ages(s.constants):
         s.holder_age[q] = 0
 
 
-def unlock(s: State, c: Consumer, q: Queue) -> None:
+def unlock(s: LockState, c: Consumer, q: Queue) -> None:
     """OR-1: an unlock request removes the entry if it belongs to the sender (``RebalanceLockManager#unlockBatch``)."""
     if _has_ages(s.constants):
         s.holder_age[q] = ite(holds_lock(s, c, q), 0, s.holder_age[q])
     s.holder[q] = ite(holds_lock(s, c, q), 0, s.holder[q])
 
 
-def grant_and_unlock(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+def grant_and_unlock(s: LockState, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
     """The same for many queues at once: ``c`` gets the locks of ``granted``, and gives back what it has of
     ``unlocked``.
     """
@@ -112,17 +123,17 @@ def grant_and_unlock(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) ->
         s.holder_age = lambda q: ite(any_of(granted(q), freed(q)), 0, s.holder_age[q])
 
 
-def grant_batch(s: State, c: IntLike, granted: Chosen) -> None:
+def grant_batch(s: LockState, c: IntLike, granted: Chosen) -> None:
     """OR-1: ``RebalanceLockManager#tryLockBatch``, for those queues whose lock is granted."""
     grant_and_unlock(s, c, granted, nothing)
 
 
-def unlock_batch(s: State, c: IntLike, unlocked: Chosen) -> None:
+def unlock_batch(s: LockState, c: IntLike, unlocked: Chosen) -> None:
     """OR-1: ``RebalanceLockManager#unlockBatch``."""
     grant_and_unlock(s, c, nothing, unlocked)
 
 
-def forget(s: State, forgotten: Chosen) -> None:
+def forget(s: LockState, forgotten: Chosen) -> None:
     """OR-1: the broker forgets the entries of some queues."""
     s.holder = lambda q: ite(forgotten(q), 0, s.holder[q])
     if _has_ages(s.constants):
@@ -132,25 +143,25 @@ def forget(s: State, forgotten: Chosen) -> None:
 # --- the client's half ----------------------------------------------------------------------------------------------
 
 
-def fresh(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def fresh(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
     """PQ-10: whether ``c`` believes that it has the lock: flagged, and renewed within its 30 s."""
     return all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window)
 
 
 @lock.definition
-def believe(s: State, c: Consumer, q: Queue) -> None:
+def believe(s: LockState, c: Consumer, q: Queue) -> None:
     """The client's half: flag and time stamp are set when the *answer* arrives (OR-9: ``RebalanceImpl#lock``)."""
     s.locked[c, q] = True
     s.lock_age[c, q] = 0
 
 
-def disbelieve(s: State, c: Consumer, q: Queue) -> None:
+def disbelieve(s: LockState, c: Consumer, q: Queue) -> None:
     """The flag is cleared; the age of a lock that is not held is not kept."""
     s.locked[c, q] = False
     s.lock_age[c, q] = 0
 
 
-def set_locked(s: State, c: IntLike, about: Chosen, granted: Chosen) -> None:
+def set_locked(s: LockState, c: IntLike, about: Chosen, granted: Chosen) -> None:
     """The same for many queues at once: ``c`` believes in its lock of those ``granted`` among those it is ``about``."""
     s.locked[c] = lambda q: ite(about(q), granted(q), s.locked[c, q])
     s.lock_age[c] = lambda q: ite(about(q), 0, s.lock_age[c, q])
@@ -159,7 +170,7 @@ def set_locked(s: State, c: IntLike, about: Chosen, granted: Chosen) -> None:
 # --- both halves ----------------------------------------------------------------------------------------------------
 
 
-def renew_lock(s: State, c: Consumer, q: Queue) -> None:
+def renew_lock(s: LockState, c: Consumer, q: Queue) -> None:
     """OR-9: the lock is renewed at the broker and in the client, or refused, so that the client loses its flag.
 
     ``RebalanceImpl#lock``.
@@ -171,20 +182,20 @@ def renew_lock(s: State, c: Consumer, q: Queue) -> None:
         disbelieve(s, c, q)
 
 
-def renew_batch(s: State, c: IntLike, about: Chosen) -> None:
+def renew_batch(s: LockState, c: IntLike, about: Chosen) -> None:
     """OR-9: the same for many queues at once (``RebalanceImpl#lockAll``)."""
     grant_batch(s, c, lambda q: all_of(about(q), obtainable(s, c, q)))
     set_locked(s, c, about, lambda q: obtainable(s, c, q))
 
 
-def grow_older(s: State) -> None:
+def grow_older(s: LockState) -> None:
     """One tick for everything that is measured by a clock; ages stop growing once nothing depends on them any more."""
     s.holder_age = lambda q: ite(s.holder[q] == 0, 0, minimum(s.holder_age[q] + 1, _expired(s.constants)))
     s.lock_age = lambda c, q: ite(s.locked[c, q], minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
 
 
 @lock.action(budget="lock_losses", tells="the broker forgets all its locks", when=uses_locks)
-def forget_locks(s: State) -> None:
+def forget_locks(s: LockState) -> None:
     """OR-1: the table is in memory only and not replicated, so a restart or failover loses it.
 
     ``RebalanceLockManager``; ``lockInStrictMode`` (5.x) would ask a quorum of replicas, and is off by default.

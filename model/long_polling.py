@@ -13,7 +13,22 @@ from __future__ import annotations
 from enum import IntEnum
 
 from .consume_queue import Message
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, any_of, ite, minimum, not_, same
+from .kernel import (
+    BoolLike,
+    Constants,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    minimum,
+    not_,
+    same,
+    variable,
+)
 from .route import Queue
 
 
@@ -37,17 +52,6 @@ class Request(IntEnum):
 long_polling = Machine(
     "long_polling", doc="One client that pulls from the queues of one broker, which holds requests that find nothing."
 )
-long_polling.constant("queues", 1, low=1, high=4, doc="queues that the one pull thread serves")
-long_polling.constant("messages", 2, low=1, doc="messages that may be stored in each queue")
-long_polling.constant("polling", "long", choices=("long", "short"), doc="longPollingEnable of the broker")
-long_polling.constant("hold", 3, low=1, doc="rounds for which a request is held: brokerSuspendMaxTimeMillis, 15 s")
-long_polling.constant("patience", 6, low=1, doc="rounds after which the client gives a request up: 30 s")
-long_polling.constant("others", 0, high=1, doc="1 when messages may have a tag that the client does not want")
-long_polling.constant("cache", 1, doc="pullThresholdForQueue: with more messages in its window a queue is not pulled")
-long_polling.constant("listener", "ends", choices=("ends", "hangs-on-q0"), doc="whether every listener call ends")
-long_polling.constant("hangs", 0, high=1, doc="how often a step of the pull thread may hang")
-long_polling.constant("hang", "ends", choices=("ends", "for-ever"), doc="whether such a step ends")
-long_polling.constant("watch_steps", 0, high=1, doc="1 to keep where each request was before the last step")
 
 
 def _hangs(k: Constants) -> bool:
@@ -66,35 +70,52 @@ def hold_time(k: Constants) -> int:
     return 1 if k.polling == "short" else int(k.hold)
 
 
-long_polling.variable("request", Request, Queue)
-long_polling.variable("stored", Int(0, "messages"), Queue, doc="end of the queue at the broker")
-long_polling.variable("position", Int(0, "messages"), Queue, doc="where the next pull starts")
-long_polling.variable("window", Int(0, "messages"), Queue, doc="messages of the queue that the client holds")
-long_polling.variable("unwanted", bool, Queue, Message, when=_others, doc="it has another tag")
-long_polling.variable("held", Int(0, lambda k: hold_time(k) + 1), Queue, doc="rounds since the request is held")
-long_polling.variable("sent", Int(0, "patience"), Queue, doc="rounds since the request was sent")
-long_polling.variable("late", Int(0, 2), Queue, doc="rounds that a message has waited though nothing hinders its pull")
-long_polling.variable("passed", bool, Queue, doc="a message came while the request was about to be held")
-long_polling.variable("hung", bool, when=_hangs, doc="the step of the pull thread does not end")
+@long_polling.state
+class LongPollingState(State):
+    """Requests of a pull thread, and what the broker has for them."""
+
+    queues = constant(1, low=1, high=4, doc="queues that the one pull thread serves")
+    messages = constant(2, low=1, doc="messages that may be stored in each queue")
+    polling = constant("long", choices=("long", "short"), doc="longPollingEnable of the broker")
+    hold = constant(3, low=1, doc="rounds for which a request is held: brokerSuspendMaxTimeMillis, 15 s")
+    patience = constant(6, low=1, doc="rounds after which the client gives a request up: 30 s")
+    others = constant(0, high=1, doc="1 when messages may have a tag that the client does not want")
+    cache = constant(1, doc="pullThresholdForQueue: with more messages in its window a queue is not pulled")
+    listener = constant("ends", choices=("ends", "hangs-on-q0"), doc="whether every listener call ends")
+    hangs = constant(0, high=1, doc="how often a step of the pull thread may hang")
+    hang = constant("ends", choices=("ends", "for-ever"), doc="whether such a step ends")
+    watch_steps = constant(0, high=1, doc="1 to keep where each request was before the last step")
+    request = variable(Request, Queue)
+    stored = variable(Int(0, "messages"), Queue, doc="end of the queue at the broker")
+    position = variable(Int(0, "messages"), Queue, doc="where the next pull starts")
+    window = variable(Int(0, "messages"), Queue, doc="messages of the queue that the client holds")
+    unwanted = variable(bool, Queue, Message, when=_others, doc="it has another tag")
+    held = variable(Int(0, lambda k: hold_time(k) + 1), Queue, doc="rounds since the request is held")
+    sent = variable(Int(0, "patience"), Queue, doc="rounds since the request was sent")
+    late = variable(Int(0, 2), Queue, doc="rounds that a message has waited though nothing hinders its pull")
+    passed = variable(bool, Queue, doc="a message came while the request was about to be held")
+    hung = variable(bool, when=_hangs, doc="the step of the pull thread does not end")
+
+
 long_polling.remember("request", when=lambda k: k.watch_steps == 1)
 
 
-def wanted(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def wanted(s: LongPollingState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the client subscribes to message ``m`` of ``q``."""
     return not_(s.unwanted[q, m]) if s.others else True
 
 
-def wants_next(s: State, q: IntLike) -> BoolLike:
+def wants_next(s: LongPollingState, q: IntLike) -> BoolLike:
     """Whether the client subscribes to the message at its position."""
     return s.exists(Message, lambda m: all_of(same(m, s.position[q]), wanted(s, q, m))) if s.others else True
 
 
-def behind(s: State, q: IntLike) -> BoolLike:
+def behind(s: LongPollingState, q: IntLike) -> BoolLike:
     """Whether the broker has messages from the position of the client on."""
     return s.position[q] < s.stored[q]
 
 
-def busy(s: State) -> BoolLike:
+def busy(s: LongPollingState) -> BoolLike:
     """Whether the pull thread is busy with some queue."""
     return s.exists(Queue, lambda q: s.request[q] == Request.STEP)
 
@@ -103,32 +124,32 @@ def busy(s: State) -> BoolLike:
 
 
 @long_polling.definition
-def thread_free(s: State) -> BoolLike:
+def thread_free(s: LongPollingState) -> BoolLike:
     """PL-1: the pull thread takes one request after the other (``PullMessageService#run``)."""
     return not_(busy(s))
 
 
 @long_polling.action(fair=True, tells="the pull thread takes up {q}")
-def take(s: State, q: Queue) -> None:
+def take(s: LongPollingState, q: Queue) -> None:
     """PL-1."""
     s.require(s.request[q] == Request.WAITING, thread_free(s))
     s.request[q] = Request.STEP
 
 
 @long_polling.definition
-def full(s: State, q: IntLike) -> BoolLike:
+def full(s: LongPollingState, q: IntLike) -> BoolLike:
     """PL-7: whether there are more messages than the threshold; exactly as many do not stop a pull
     (``pullThresholdForQueue``).
     """
     return s.window[q] > s.cache
 
 
-def _runs(s: State) -> BoolLike:
+def _runs(s: LongPollingState) -> BoolLike:
     return not_(s.hung) if s.hangs else True
 
 
 @long_polling.action(fair=True, tells="the pull thread asks for messages of {q}")
-def send(s: State, q: Queue) -> None:
+def send(s: LongPollingState, q: Queue) -> None:
     """PL-13: the request goes out, and the thread is free: answers are handled by other threads."""
     s.require(s.request[q] == Request.STEP, _runs(s), not_(full(s, q)))
     s.request[q] = Request.SENT
@@ -137,27 +158,27 @@ def send(s: State, q: Queue) -> None:
 
 
 @long_polling.definition
-def put_off(s: State, q: IntLike) -> None:
+def put_off(s: LongPollingState, q: IntLike) -> None:
     """PL-7: the request goes to a timer for 50 ms, and the thread is free (``executePullRequestLater``)."""
     s.request[q] = Request.LATER
 
 
 @long_polling.action(fair=True, tells="{q} is full, and its pull put off")
-def put_off_full(s: State, q: Queue) -> None:
+def put_off_full(s: LongPollingState, q: Queue) -> None:
     """PL-7: flow control."""
     s.require(s.request[q] == Request.STEP, _runs(s), full(s, q))
     put_off(s, q)
 
 
 @long_polling.action(fair=True, tells="the pull of {q} is due again")
-def again(s: State, q: Queue) -> None:
+def again(s: LongPollingState, q: Queue) -> None:
     """PL-7: the timer returns the request to the thread; attempts that find the window still full change nothing."""
     s.require(s.request[q] == Request.LATER, not_(full(s, q)))
     s.request[q] = Request.WAITING
 
 
 @long_polling.action(budget="hangs", tells="the step of the pull thread for q0 hangs")
-def get_stuck(s: State) -> None:
+def get_stuck(s: LongPollingState) -> None:
     """A call within the step that gets no answer: the route, or the first offset of an orderly queue (PL-11, PL-15).
 
     ``DefaultMQPushConsumerImpl#pullMessage``, ``PullAPIWrapper#pullKernelImpl``.
@@ -169,14 +190,14 @@ def get_stuck(s: State) -> None:
 @long_polling.action(
     fair=True, tells="the step of the pull thread goes on", when=lambda k: k.hangs and k.hang == "ends"
 )
-def go_on(s: State) -> None:
+def go_on(s: LongPollingState) -> None:
     """The call is answered, or times out."""
     s.require(s.hung)
     s.hung = False
 
 
 @long_polling.action(fair=True, tells="messages of {q} come to the client")
-def receive_found(s: State, q: Queue) -> None:
+def receive_found(s: LongPollingState, q: Queue) -> None:
     """PL-23 FOUND: the callback puts the messages, and the request goes back to the thread."""
     s.require(s.request[q] == Request.FOUND)
     s.position[q] = s.position[q] + 1
@@ -185,7 +206,7 @@ def receive_found(s: State, q: Queue) -> None:
 
 
 @long_polling.action(fair=True, tells="{q} has only other tags for the client", when=_others)
-def receive_filtered(s: State, q: Queue) -> None:
+def receive_filtered(s: LongPollingState, q: Queue) -> None:
     """PL-23 NO_MATCHED_MSG: the position moves behind what was scanned."""
     s.require(s.request[q] == Request.FILTERED)
     s.position[q] = s.position[q] + 1
@@ -193,14 +214,14 @@ def receive_filtered(s: State, q: Queue) -> None:
 
 
 @long_polling.action(fair=True, tells="the client hears that there is nothing new in {q}")
-def receive_nothing(s: State, q: Queue) -> None:
+def receive_nothing(s: LongPollingState, q: Queue) -> None:
     """PL-23 NO_NEW_MSG: the client asks again at once."""
     s.require(s.request[q] == Request.NOTHING)
     s.request[q] = Request.WAITING
 
 
 @long_polling.action(fair=True, tells="a listener ends with a message of {q}")
-def finish(s: State, q: Queue) -> None:
+def finish(s: LongPollingState, q: Queue) -> None:
     """A message leaves the window."""
     hangs = same(q, 0) if s.listener == "hangs-on-q0" else False
     s.require(s.window[q] > 0, not_(hangs))
@@ -210,26 +231,26 @@ def finish(s: State, q: Queue) -> None:
 # --- the broker: answer, hold, wake ---------------------------------------------------------------------------------
 
 
-def _answer_with_messages(s: State, q: IntLike) -> None:
+def _answer_with_messages(s: LongPollingState, q: IntLike) -> None:
     s.request[q] = ite(wants_next(s, q), Request.FOUND, Request.FILTERED)
 
 
 @long_polling.action(fair=True, tells="the broker finds messages in {q}")
-def find(s: State, q: Queue) -> None:
+def find(s: LongPollingState, q: Queue) -> None:
     """PL-19: the broker looks for messages for the first time."""
     s.require(s.request[q] == Request.SENT, behind(s, q))
     _answer_with_messages(s, q)
 
 
 @long_polling.action(fair=True, tells="the broker finds nothing in {q}")
-def find_nothing(s: State, q: Queue) -> None:
+def find_nothing(s: LongPollingState, q: Queue) -> None:
     """PL-22: code 19; the request is not yet in the table that arriving messages are checked against."""
     s.require(s.request[q] == Request.SENT, not_(behind(s, q)))
     s.request[q] = Request.LOOKED
 
 
 @long_polling.action(fair=True, tells="the broker holds the request for {q}")
-def hold(s: State, q: Queue) -> None:
+def hold(s: LongPollingState, q: Queue) -> None:
     """PL-22: the queue is not checked again, so a message that came since the first look wakes nothing
     (apache/rocketmq#7358).
 
@@ -240,7 +261,7 @@ def hold(s: State, q: Queue) -> None:
 
 
 @long_polling.definition
-def wakes(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
+def wakes(s: LongPollingState, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     """PL-22: whether a message that arrives wakes a held request: if it may match the filter.
 
     ``PullRequestHoldService#notifyMessageArriving``; with short polling no request is notified.
@@ -248,7 +269,7 @@ def wakes(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     return is_wanted if s.polling == "long" else False
 
 
-def _arrive(s: State, q: IntLike, is_wanted: BoolLike) -> None:
+def _arrive(s: LongPollingState, q: IntLike, is_wanted: BoolLike) -> None:
     s.require(s.stored[q] < s.messages)
     s.stored[q] = s.stored[q] + 1
     woken = all_of(s.request[q] == Request.HELD, wakes(s, q, is_wanted))
@@ -257,7 +278,7 @@ def _arrive(s: State, q: IntLike, is_wanted: BoolLike) -> None:
 
 
 @long_polling.action(tells="a message is stored in {q}")
-def store(s: State, q: Queue) -> None:
+def store(s: LongPollingState, q: Queue) -> None:
     """A producer sends, and the dispatcher notifies held requests
     (``DefaultMessageStore#notifyMessageArriveIfNecessary``).
     """
@@ -265,14 +286,14 @@ def store(s: State, q: Queue) -> None:
 
 
 @long_polling.action(tells="a message with another tag is stored in {q}", when=_others)
-def store_other(s: State, q: Queue) -> None:
+def store_other(s: LongPollingState, q: Queue) -> None:
     """A message that the client does not subscribe to: it wakes no request."""
     s.unwanted[q] = lambda m: any_of(s.unwanted[q, m], same(m, s.stored[q]))
     _arrive(s, q, False)
 
 
 @long_polling.definition
-def is_due(s: State, q: IntLike) -> BoolLike:
+def is_due(s: LongPollingState, q: IntLike) -> BoolLike:
     """PL-22: whether the check every 5 s wakes a held request: there is a message of any tag, or its time is up.
 
     ``PullRequestHoldService#checkHoldRequest`` knows no tag, and a filter without a tag lets everything pass.
@@ -281,20 +302,20 @@ def is_due(s: State, q: IntLike) -> BoolLike:
 
 
 @long_polling.definition
-def find_again(s: State, q: IntLike) -> None:
+def find_again(s: LongPollingState, q: IntLike) -> None:
     """PL-22: a woken request that finds nothing is answered, and not held again (``executeRequestWhenWakeup``)."""
     s.request[q] = Request.NOTHING
 
 
 @long_polling.action(fair=True, tells="the broker answers the woken request for {q} with messages")
-def answer_woken(s: State, q: Queue) -> None:
+def answer_woken(s: LongPollingState, q: Queue) -> None:
     """PL-22: the request is processed anew."""
     s.require(s.request[q] == Request.WOKEN, behind(s, q))
     _answer_with_messages(s, q)
 
 
 @long_polling.action(fair=True, tells="the woken request for {q} finds nothing")
-def answer_nothing(s: State, q: Queue) -> None:
+def answer_nothing(s: LongPollingState, q: Queue) -> None:
     """PL-22: its time was up."""
     s.require(s.request[q] == Request.WOKEN, not_(behind(s, q)))
     find_again(s, q)
@@ -303,7 +324,7 @@ def answer_nothing(s: State, q: Queue) -> None:
 # --- time -----------------------------------------------------------------------------------------------------------
 
 
-def at_rest(s: State, q: IntLike) -> BoolLike:
+def at_rest(s: LongPollingState, q: IntLike) -> BoolLike:
     """Whether no processor has anything left to do at once for ``q``."""
     return any_of(
         s.request[q] == Request.HELD,
@@ -314,7 +335,7 @@ def at_rest(s: State, q: IntLike) -> BoolLike:
 
 
 @long_polling.action(fair=True, tells="a round of 5 s ends, and the broker looks at the requests it holds")
-def look(s: State) -> None:
+def look(s: LongPollingState) -> None:
     """PL-22: ``PullRequestHoldService#run``: every 5 s, or 1 s with short polling.
 
     Between two checks there is time for everything that is done at once. A request that has been held since after the
@@ -331,7 +352,7 @@ def look(s: State) -> None:
     s.request = lambda q: ite(all_of(s.request[q] == Request.HELD, is_due(s, q)), Request.WOKEN, s.request[q])
 
 
-def _could_come(s: State, q: IntLike) -> BoolLike:
+def _could_come(s: LongPollingState, q: IntLike) -> BoolLike:
     """Whether a message that the client wants is stored at or beyond its position, and window and thread admit it."""
     there = behind(s, q)
     if s.others:
@@ -346,7 +367,7 @@ def _could_come(s: State, q: IntLike) -> BoolLike:
     killed_by="one-queue-delays-no-other",
     constants={"queues": 2, "messages": 1, "cache": 0, "listener": "hangs-on-q0"},
 )
-def wait_for_room(s: State, q: IntLike) -> None:
+def wait_for_room(s: LongPollingState, q: IntLike) -> None:
     """The thread waits for room in the window of one queue, and meanwhile pulls for no queue.
 
     This happens if messages go to a bounded channel that blocks: apache/rocketmq-client-go#904.
@@ -359,7 +380,7 @@ def wait_for_room(s: State, q: IntLike) -> None:
     of=wakes,
     killed_by="message-wakes-held-request",
 )
-def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
+def arrival_wakes_nobody(s: LongPollingState, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     """Held requests are found only by the check every 5 s, as in long polling without its listener for arrivals."""
     return False
 
@@ -370,7 +391,7 @@ def arrival_wakes_nobody(s: State, q: IntLike, is_wanted: BoolLike) -> BoolLike:
     of=is_due,
     killed_by="message-waits-one-round-at-most",
 )
-def only_time(s: State, q: IntLike) -> BoolLike:
+def only_time(s: LongPollingState, q: IntLike) -> BoolLike:
     """The check considers only the time: a message that came while a request was about to be held has to wait with
     it.
     """
@@ -383,7 +404,7 @@ def only_time(s: State, q: IntLike) -> BoolLike:
     of=is_due,
     killed_by="held-request-is-answered-in-time",
 )
-def only_messages(s: State, q: IntLike) -> BoolLike:
+def only_messages(s: LongPollingState, q: IntLike) -> BoolLike:
     """The check ignores the time: a request at the end of a silent queue is never answered."""
     return behind(s, q)
 
@@ -394,7 +415,7 @@ def only_messages(s: State, q: IntLike) -> BoolLike:
     of=find_again,
     killed_by="held-request-is-answered-in-time",
 )
-def hold_again(s: State, q: IntLike) -> None:
+def hold_again(s: LongPollingState, q: IntLike) -> None:
     """A woken request may be held again, with a new time, although its client has given it up by then."""
     s.request[q] = Request.LOOKED
 

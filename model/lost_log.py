@@ -6,21 +6,32 @@ unclean restart), or into the log of another life of the topic.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import end, is_retry, start
 from .history import Cause, Had, Regression, note_commit
-from .kernel import BoolLike, IntLike, Machine, State, all_of, ite, not_
+from .kernel import BoolLike, IntLike, Machine, State, all_of, constant, ite, not_
 from .membership import Consumer
 from .process_queue import NO_OFFSET, Orphan, Stage, in_table
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 lost_log = Machine("lost_log", doc="Retention, logs that lose their tail, topics that are created again.")
-lost_log.constant(
-    "retention", "any", choices=("any", "consumed"), doc="what is deleted: the oldest message, or only if committed"
-)
+
+
+@lost_log.state
+class LostLogState(State):
+    """How often a log loses messages."""
+
+    retention = constant(
+        "any", choices=("any", "consumed"), doc="what is deleted: the oldest message, or only if committed"
+    )
 
 
 @lost_log.action(budget="retentions", tells="the oldest message of {q} is deleted")
-def delete_oldest(s: State, q: Queue) -> None:
+def delete_oldest(s: GroupState, q: Queue) -> None:
     """Retention, or a full disk, takes the head of the log, consumed or not (G2-3)."""
     s.require(start(s, q) < end(s, q))
     if s.retention == "consumed":
@@ -28,7 +39,7 @@ def delete_oldest(s: State, q: Queue) -> None:
     s.log_start[q] = s.log_start[q] + 1
 
 
-def _nobody_has(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _nobody_has(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether no window has ``m``, including dead ones."""
 
     def has_not(c: IntLike) -> BoolLike:
@@ -38,7 +49,7 @@ def _nobody_has(s: State, q: IntLike, m: IntLike) -> BoolLike:
     return s.forall(Consumer, has_not)
 
 
-def _forget_messages(s: State, q: IntLike, lost: object) -> None:
+def _forget_messages(s: GroupState, q: IntLike, lost: object) -> None:
     """The next messages at these offsets are different ones."""
     s.handled[q] = lambda m: all_of(not_(lost(m)), s.handled[q, m])  # type: ignore[operator]
     if s.watch_clients:
@@ -49,7 +60,7 @@ def _forget_messages(s: State, q: IntLike, lost: object) -> None:
 
 
 @lost_log.action(budget="truncations", tells="{q} loses its last message")
-def lose_tail(s: State, q: Queue) -> None:
+def lose_tail(s: GroupState, q: Queue) -> None:
     """An unclean restart with asynchronous flush, or a fail-over to a lagging replica, shortens the log (G2-4).
 
     Modelled only for a message that no window holds any more; a held one would be finished under the offset of another.
@@ -61,7 +72,7 @@ def lose_tail(s: State, q: Queue) -> None:
 
 
 @lost_log.definition
-def offset_after_deletion(s: State, q: IntLike) -> IntLike:
+def offset_after_deletion(s: GroupState, q: IntLike) -> IntLike:
     """What remains of the committed offset when the topic is deleted.
 
     [5.3.3] Nothing: ``AdminBrokerProcessor#deleteTopic`` calls ``ConsumerOffsetManager#cleanOffsetByTopic``. [4.9.8]
@@ -73,7 +84,7 @@ def offset_after_deletion(s: State, q: IntLike) -> IntLike:
 @lost_log.action(
     budget="recreations", tells="the topic is deleted and created again, {q} is empty", when=lambda k: k.arriving > 0
 )
-def recreate(s: State, q: Queue) -> None:
+def recreate(s: GroupState, q: Queue) -> None:
     """G2-5, B6: the log begins anew at 0; clients noticed the deletion and dropped the queue before."""
     s.require(not_(is_retry(s.constants, q)), s.forall(Consumer, lambda c: not_(in_table(s, c, q))))
     s.require(end(s, q) > 0)
@@ -110,7 +121,7 @@ lost_log.constraint(
         "from_where": "FIRST_OFFSET",
     },
 )
-def offset_stays(s: State, q: IntLike) -> IntLike:
+def offset_stays(s: GroupState, q: IntLike) -> IntLike:
     """Deleting a topic leaves its offsets: the first messages of its next life are below them, and nobody reads them.
 
     apache/rocketmq#4774, #551, #9172, #9703.

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .correction import client_resets, corrects, leaves_zombies
-from .kernel import IntLike, Machine, State
+from .kernel import IntLike, Machine
 from .orderly_ownership import unlocks_late
 from .process_queue import NO_OFFSET, process_forgets
 from .start_position import starts_in_steps
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 lost_memory = Machine("lost_memory", doc="What dies with a process.")
 
 
 @lost_memory.refine(process_forgets)
-def forget_everything(s: State, c: IntLike) -> None:
+def forget_everything(s: GroupState, c: IntLike) -> None:
     """Dropped windows, tasks and workers are gone, as is everything that the client knew or was about to do."""
     if leaves_zombies(s.constants):
         s.zombie[c] = False

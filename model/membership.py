@@ -10,8 +10,27 @@ never returns: a restarted process has a new client id (EN-7: ``ClientConfig#cha
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from .kernel import BoolLike, Constants, Domain, IntLike, Lifetime, Machine, SetOf, State, all_of, any_of, ite, not_
+from .kernel import (
+    BoolLike,
+    Constants,
+    Domain,
+    IntLike,
+    Lifetime,
+    Machine,
+    SetOf,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    not_,
+    variable,
+)
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Consumer(Domain, size="consumers", label="c"):
@@ -32,14 +51,26 @@ class Life(IntEnum):
 
 
 membership = Machine("membership", doc="Member tables of the brokers, heartbeats, notifications, departures.")
-membership.constant("consumers", 2, low=1, high=6, doc="client instances of the group, started ones and later ones")
-membership.constant("running", 1, low=0, high=6, doc="how many of them run, settled, in the initial state")
-membership.constant("brokers", 1, low=1, high=3, doc="brokers that serve the topic")
-membership.constant("broker_restarts", 0, high=2, doc="how often a broker may restart, losing its member table")
-membership.constant("cuts", 0, high=2, doc="how often one consumer may be cut off from one broker")
-membership.constant("heals", 1, high=1, doc="1 when such a cut ends some time")
-membership.constant("lost_notices", 0, high=2, doc="how many notifications may be lost")
-membership.constant("periodic", 1, high=1, doc="1 with the 20 s rebalance timer; 0 to rebalance on notification only")
+
+
+@membership.state
+class MembershipState(State):
+    """Member tables, connections and lives of clients."""
+
+    consumers = constant(2, low=1, high=6, doc="client instances of the group, started ones and later ones")
+    running = constant(1, low=0, high=6, doc="how many of them run, settled, in the initial state")
+    brokers = constant(1, low=1, high=3, doc="brokers that serve the topic")
+    broker_restarts = constant(0, high=2, doc="how often a broker may restart, losing its member table")
+    cuts = constant(0, high=2, doc="how often one consumer may be cut off from one broker")
+    heals = constant(1, high=1, doc="1 when such a cut ends some time")
+    lost_notices = constant(0, high=2, doc="how many notifications may be lost")
+    periodic = constant(1, high=1, doc="1 with the 20 s rebalance timer; 0 to rebalance on notification only")
+    life = variable(Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
+    members = variable(SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
+    # A pass may begin at any time when there is a timer, so a pending notification matters only without one.
+    woken = variable(bool, Consumer, when=lambda k: k.periodic == 0, doc="a notification has arrived (ST-7)")
+    cut = variable(bool, Consumer, Broker, when=lambda k: k.cuts > 0, doc="the client does not reach the broker")
+
 
 membership.constraint(
     "running",
@@ -51,31 +82,23 @@ membership.constraint(
 PROCESS = Lifetime("process", (Consumer,))
 """A client's process; what lives in it ends with the process."""
 
-membership.variable("life", Life, Consumer, init=lambda k, c: Life.UP if c < k.running else Life.NEW)
-membership.variable("members", SetOf(Consumer), Broker, init=lambda k, b, c: c < k.running, doc="EN-1, EN-2")
-# A pass may begin at any time when there is a timer, so a pending notification matters only without one.
-membership.variable("woken", bool, Consumer, when=lambda k: k.periodic == 0, doc="a notification has arrived (ST-7)")
-membership.variable(
-    "cut", bool, Consumer, Broker, when=lambda k: k.cuts > 0, doc="the client does not reach the broker"
-)
-
 
 def _can_be_missing(k: Constants) -> bool:
     """Whether some running consumer can be absent from some member table."""
     return bool(k.consumers > k.running or k.broker_restarts + k.cuts > 0)
 
 
-def alive(s: State, c: IntLike) -> BoolLike:
+def alive(s: GroupState, c: IntLike) -> BoolLike:
     """Whether ``c`` runs: it consumes its queues until the last step of a graceful stop drops them."""
     return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
-def reaches(s: State, c: IntLike, b: IntLike) -> BoolLike:
+def reaches(s: GroupState, c: IntLike, b: IntLike) -> BoolLike:
     """Whether requests of ``c`` get through to broker ``b``."""
     return not_(s.cut[c, b]) if s.cuts else True
 
 
-def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
+def wake(s: GroupState, b: IntLike, *, newcomer: IntLike | None = None) -> None:
     """Notify every channel in the table of ``b`` (ST-4, ST-7: ``DefaultConsumerIdsChangeListener#handle``)."""
     if s.periodic == 0:
         s.woken = lambda d: ite(
@@ -84,7 +107,7 @@ def wake(s: State, b: IntLike, *, newcomer: IntLike | None = None) -> None:
 
 
 @membership.action(fair=True, tells="the heartbeat of {c} reaches {b}", when=_can_be_missing)
-def heartbeat(s: State, c: Consumer, b: Broker) -> None:
+def heartbeat(s: GroupState, c: Consumer, b: Broker) -> None:
     """ST-4: a channel not yet in the table is added, and all members are notified.
 
     ``ClientManageProcessor#heartBeat``, ``ConsumerManager#registerConsumer``.
@@ -95,7 +118,7 @@ def heartbeat(s: State, c: Consumer, b: Broker) -> None:
 
 
 @membership.action(fair=True, tells="{b} finds {c} silent and removes it", when=lambda k: k.crashes + k.cuts > 0)
-def expire_member(s: State, b: Broker, c: Consumer) -> None:
+def expire_member(s: GroupState, b: Broker, c: Consumer) -> None:
     """ST-6 (d): the scan removes a channel without heartbeats for 120 s, and notifies nobody.
 
     ``ConsumerManager#scanNotActiveChannel``.
@@ -105,7 +128,7 @@ def expire_member(s: State, b: Broker, c: Consumer) -> None:
 
 
 @membership.action(tells="{b} sees the connection of {c} close", when=lambda k: k.crashes > 0)
-def channel_closed(s: State, b: Broker, c: Consumer) -> None:
+def channel_closed(s: GroupState, b: Broker, c: Consumer) -> None:
     """ST-6 (b): when the connection of a dead client breaks visibly, it is removed at once, and the others are
     notified.
 
@@ -117,17 +140,17 @@ def channel_closed(s: State, b: Broker, c: Consumer) -> None:
 
 
 @membership.definition
-def broker_forgets(s: State, b: IntLike) -> None:
+def broker_forgets(s: GroupState, b: IntLike) -> None:
     """What else a broker loses in a restart."""
 
 
 @membership.definition
-def locks_are_lost(s: State, b: IntLike) -> None:
+def locks_are_lost(s: GroupState, b: IntLike) -> None:
     """OR-1: the locks of the queues of ``b`` are lost as well; without orderly listeners there are none."""
 
 
 @membership.action(budget="broker_restarts", tells="{b} restarts and has forgotten all members")
-def restart_broker(s: State, b: Broker) -> None:
+def restart_broker(s: GroupState, b: Broker) -> None:
     """The member table is soft state, rebuilt heartbeat by heartbeat (EN-1); the locks are gone as well (OR-1).
 
     ``ConsumerManager`` and ``RebalanceLockManager`` keep their tables in memory only.
@@ -138,21 +161,21 @@ def restart_broker(s: State, b: Broker) -> None:
 
 
 @membership.action(budget="lost_notices", tells="the notification to {c} is lost", when=lambda k: k.periodic == 0)
-def lose_notice(s: State, c: Consumer) -> None:
+def lose_notice(s: GroupState, c: Consumer) -> None:
     """ST-7: the notification is one-way, with a 10 ms send timeout (``Broker2Client#notifyConsumerIdsChanged``)."""
     s.require(s.woken[c])
     s.woken[c] = False
 
 
 @membership.action(budget="cuts", tells="{c} is cut off from {b}")
-def cut_off(s: State, c: Consumer, b: Broker) -> None:
+def cut_off(s: GroupState, c: Consumer, b: Broker) -> None:
     """A partition between one client and one broker."""
     s.require(not_(s.cut[c, b]))
     s.cut[c, b] = True
 
 
 @membership.action(fair=True, tells="{c} reaches {b} again", when=lambda k: k.cuts > 0 and k.heals == 1)
-def heal(s: State, c: Consumer, b: Broker) -> None:
+def heal(s: GroupState, c: Consumer, b: Broker) -> None:
     """The partition ends."""
     s.require(s.cut[c, b])
     s.cut[c, b] = False

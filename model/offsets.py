@@ -8,24 +8,19 @@ keeps its offsets in a file of its own (OF-10: ``LocalFileOffsetStore``).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .history import Cause, Regression, note_cause, note_commit, note_sender
-from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, ite
+from .kernel import BoolLike, Constants, Int, IntLike, Machine, State, all_of, constant, ite, variable
 from .local_file import local_file, may_write, read_entry, write_file
 from .membership import Consumer
 from .process_queue import NO_OFFSET, in_table, reaches_broker, working
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 offsets = Machine("offsets", doc="Committed offsets, how they are written and read.").include(local_file)
-offsets.constant("mode", "clustering", choices=("clustering", "broadcasting"), doc="message model of the group")
-offsets.constant("version", "5.3.3", choices=("5.3.3", "4.9.8"), doc="version of clients and broker")
-offsets.constant(
-    "group",
-    "known",
-    choices=("known", "new", "scaled"),
-    doc="new: no offsets are stored for it at first; scaled: none for the last queue, which was added to the topic",
-)
-offsets.constant("late_commits", 0, high=3, doc="how many commits may arrive late")
-offsets.constant("failed_queries", 0, high=2, doc="how many offset queries may fail")
 
 
 def may_be_missing(k: Constants) -> bool:
@@ -52,39 +47,46 @@ def _restarts(k: Constants) -> bool:
     return bool(k.broker_restarts > 0 and not broadcasting(k))
 
 
-offsets.variable(
-    "committed",
-    Int(lowest, "messages"),
-    Queue,
-    init=stored_at_start,
-    when=lambda k: not broadcasting(k),
-    doc="the broker's cell (OF-20)",
-)
-offsets.variable("late", Int(NO_OFFSET, "messages"), Queue, when=lambda k: k.late_commits > 0, doc="a commit under way")
-offsets.variable(
-    "on_disk",
-    Int(lowest, "messages"),
-    Queue,
-    init=stored_at_start,
-    when=_restarts,
-    doc="the cell as last flushed (OF-23)",
-)
+@offsets.state
+class OffsetsState(State):
+    """Offsets at the broker, and on their way to it."""
+
+    mode = constant("clustering", choices=("clustering", "broadcasting"), doc="message model of the group")
+    version = constant("5.3.3", choices=("5.3.3", "4.9.8"), doc="version of clients and broker")
+    group = constant(
+        "known",
+        choices=("known", "new", "scaled"),
+        doc="new: no offsets are stored for it at first; scaled: none for the last queue, which was added to the topic",
+    )
+    late_commits = constant(0, high=3, doc="how many commits may arrive late")
+    failed_queries = constant(0, high=2, doc="how many offset queries may fail")
+    committed = variable(
+        Int(lowest, "messages"),
+        Queue,
+        init=stored_at_start,
+        when=lambda k: not broadcasting(k),
+        doc="the broker's cell (OF-20)",
+    )
+    late = variable(Int(NO_OFFSET, "messages"), Queue, when=lambda k: k.late_commits > 0, doc="a commit under way")
+    on_disk = variable(
+        Int(lowest, "messages"), Queue, init=stored_at_start, when=_restarts, doc="the cell as last flushed (OF-23)"
+    )
 
 
 @offsets.definition
-def stored_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
+def stored_offset(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """READ_FROM_STORE (OF-3): the broker's cell, or the client's own file; -1 if there is none."""
     return read_entry(s, c, q) if broadcasting(s.constants) else s.committed[q]
 
 
 @offsets.definition
-def accepts_commit(s: State, q: IntLike) -> BoolLike:
+def accepts_commit(s: GroupState, q: IntLike) -> BoolLike:
     """OF-22: whether the broker accepts commits of ``q``; otherwise it answers SUCCESS and ignores them."""
     return True
 
 
 def write_offset(
-    s: State,
+    s: GroupState,
     c: IntLike,
     q: IntLike,
     offset: IntLike,
@@ -112,39 +114,39 @@ def write_offset(
 
 
 @offsets.definition
-def to_commit(s: State, c: IntLike, q: IntLike) -> IntLike:
+def to_commit(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """The value that a commit carries: the in-memory offset; if it is -1, nothing is sent (OF-5)."""
     return s.memory[c, q]
 
 
-def may_commit(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def may_commit(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a commit of ``c`` would change what is stored of ``q`` (OF-6)."""
     offset = to_commit(s, c, q)
     possible = may_write(s, c) if broadcasting(s.constants) else reaches_broker(s, c, q)
     return all_of(in_table(s, c, q), offset != NO_OFFSET, offset != stored_offset(s, c, q), possible)
 
 
-def late_slot_free(s: State, q: IntLike) -> BoolLike:
+def late_slot_free(s: GroupState, q: IntLike) -> BoolLike:
     """Whether no commit of ``q`` is delayed; the machine follows one delayed commit at a time."""
     return s.late[q] == NO_OFFSET
 
 
 @offsets.action(fair=True, tells="{c} commits the offset of {q}", when=lambda k: not broadcasting(k))
-def commit(s: State, c: Consumer, q: Queue) -> None:
+def commit(s: GroupState, c: Consumer, q: Queue) -> None:
     """OF-6: every 5 s the in-memory offsets are sent (``RemoteBrokerOffsetStore#persistAll``); this commit arrives."""
     s.require(working(s, c), may_commit(s, c, q))
     write_offset(s, c, q, to_commit(s, c, q))
 
 
 @offsets.action(budget="late_commits", tells="{c} commits the offset of {q}; the message is held up")
-def commit_late(s: State, c: Consumer, q: Queue) -> None:
+def commit_late(s: GroupState, c: Consumer, q: Queue) -> None:
     """OF-5, OF-8: commits are one-way, so one may be overtaken by later ones, of this client or of another."""
     s.require(working(s, c), may_commit(s, c, q), late_slot_free(s, q))
     s.late[q] = to_commit(s, c, q)
 
 
 @offsets.action(tells="the held-up commit of {q} arrives", when=lambda k: k.late_commits > 0)
-def late_commit_arrives(s: State, q: Queue) -> None:
+def late_commit_arrives(s: GroupState, q: Queue) -> None:
     """OF-20: the broker checks neither who sent it nor when."""
     s.require(s.late[q] != NO_OFFSET)
     write_offset(s, 0, q, s.late[q], because=Regression.LATE_COMMIT)
@@ -152,7 +154,7 @@ def late_commit_arrives(s: State, q: Queue) -> None:
 
 
 @offsets.action(fair=True, tells="the broker writes the offset of {q} to disk", when=_restarts)
-def flush(s: State, q: Queue) -> None:
+def flush(s: GroupState, q: Queue) -> None:
     """OF-23: every 5 s the table is written to ``consumerOffset.json`` (``ConfigManager#persist``)."""
     s.require(s.on_disk[q] != s.committed[q])
     s.on_disk[q] = s.committed[q]
@@ -164,7 +166,7 @@ def _one_broker(k: Constants) -> bool:
 
 
 @offsets.action(budget="broker_restarts", tells="the broker crashes and comes back", when=_one_broker)
-def restart_offsets(s: State) -> None:
+def restart_offsets(s: GroupState) -> None:
     """OF-23: commits after the last flush are lost; clients that are alive send theirs again within 5 s."""
     note_commit(s, lambda _: True, lambda q: s.on_disk[q], because=lambda _: Regression.BROKER_RESTART)
     note_cause(s, Cause.BROKER_RESTART, lambda q, m: all_of(s.on_disk[q] <= m, m < s.committed[q]))
@@ -178,7 +180,7 @@ def restart_offsets(s: State) -> None:
     killed_by="progress-is-stored",
     constants={"messages": 1, "consumers": 1},
 )
-def never_persists(s: State, c: Consumer, q: Queue) -> None:
+def never_persists(s: GroupState, c: Consumer, q: Queue) -> None:
     """The periodic writer returns early, so a commit changes memory only, and a restart repeats everything.
 
     apache/rocketmq#5635, fixed in 5.1.0 (lite pull without automatic commit).

@@ -9,8 +9,23 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from .kernel import BoolLike, Constants, Int, Machine, State, all_of, any_of, implies, ite, minimum, not_
+from .kernel import (
+    BoolLike,
+    Constants,
+    Int,
+    IntLike,
+    Machine,
+    all_of,
+    any_of,
+    constant,
+    implies,
+    ite,
+    minimum,
+    not_,
+    variable,
+)
 from .lock import (
+    LockState,
     believe,
     disbelieve,
     forget_locks,
@@ -52,40 +67,6 @@ class Request(IntEnum):
 orderly_lock = Machine(
     "orderly_lock", doc="Who runs a listener on which queue when every client asks the broker for a lock first."
 ).include(lock)
-orderly_lock.constant("consumers", 2, low=1, high=4, doc="client instances, all of them running at first")
-orderly_lock.constant("queues", 1, low=1, high=4, doc="queues of one broker; their locks are independent")
-orderly_lock.constant("version", "5.3.3", choices=("5.3.3", "4.9.8"), doc="how queues are given up (RB-33, RB-34)")
-orderly_lock.constant(
-    "renewals",
-    "may-fail",
-    choices=("certain", "may-fail", "in-flight"),
-    doc="locks are renewed every 20 s without fail; at any time or never; so, by requests that take time",
-)
-orderly_lock.constant("renewal", 2, low=1, doc="ticks between two rounds of certain renewal (20 s)")
-orderly_lock.constant("answer", 0, doc="ticks that an answer to a lock request may take (it times out after 1 s)")
-orderly_lock.constant(
-    "batches", "limited", choices=("limited", "long", "endless"), doc="in time; some time; never: a listener that hangs"
-)
-orderly_lock.constant("batch", 3, doc="ticks that a listener call may last, where limited")
-orderly_lock.constant("drops", 1, high=1, doc="1 when queues are taken from clients that have them")
-orderly_lock.constant("force", 0, high=1, doc="1 with the forced unlock of 5.2.0 and later (RB-33)")
-orderly_lock.constant("leaves", 0, high=2, doc="how many clients may stop in order")
-orderly_lock.constant(
-    "await_listeners", 1, high=1, doc="1 when a stop waits for listeners, which it does not by default"
-)
-orderly_lock.constant("crashes", 0, high=2, doc="how many clients may die")
-orderly_lock.constant("pauses", 0, high=2, doc="how often a client may stand still (garbage collection, SIGSTOP)")
-orderly_lock.constant("clock_steps", 0, high=2, doc="how often the clock of a client may be set back")
-orderly_lock.constant("watch_steps", 0, high=1, doc="1 to keep what there was before the last step")
-orderly_lock.constraint(
-    "version", "force", holds=lambda k: not k.force or k.version == "5.3.3", message="only 5.2.0 and later force it"
-)
-orderly_lock.constraint(
-    "renewals",
-    "answer",
-    holds=lambda k: not k.answer or k.renewals == "in-flight",
-    message="answers take time only with renewals=in-flight",
-)
 
 
 def _certain(k: Constants) -> bool:
@@ -100,30 +81,67 @@ def _limited(k: Constants) -> bool:
     return bool(k.batches == "limited")
 
 
-def _drops(k: Constants) -> bool:
-    return bool(k.drops)
-
-
 def _forces(k: Constants) -> bool:
     return bool(k.force)
 
 
-orderly_lock.variable("life", Life, Consumer, init=Life.UP, when=lambda k: k.leaves + k.crashes > 0)
-orderly_lock.variable("window", Window, Consumer, Queue)
-orderly_lock.variable("runs", bool, Consumer, Queue, doc="a listener call is running (OR-4: one for each client)")
-orderly_lock.variable(
-    "batch_age", Int(0, "batch"), Consumer, Queue, when=_limited, doc="ticks since it checked the lock"
+@orderly_lock.state
+class OrderlyLockState(LockState):
+    """Windows, listener calls and lock requests of clients that consume in order."""
+
+    consumers = constant(2, low=1, high=4, doc="client instances, all of them running at first")
+    queues = constant(1, low=1, high=4, doc="queues of one broker; their locks are independent")
+    version = constant("5.3.3", choices=("5.3.3", "4.9.8"), doc="how queues are given up (RB-33, RB-34)")
+    renewals = constant(
+        "may-fail",
+        choices=("certain", "may-fail", "in-flight"),
+        doc="locks are renewed every 20 s without fail; at any time or never; so, by requests that take time",
+    )
+    renewal = constant(2, low=1, doc="ticks between two rounds of certain renewal (20 s)")
+    answer = constant(0, doc="ticks that an answer to a lock request may take (it times out after 1 s)")
+    batches = constant(
+        "limited", choices=("limited", "long", "endless"), doc="in time; some time; never: a listener that hangs"
+    )
+    batch = constant(3, doc="ticks that a listener call may last, where limited")
+    drops = constant(1, high=1, doc="1 when queues are taken from clients that have them")
+    force = constant(0, high=1, doc="1 with the forced unlock of 5.2.0 and later (RB-33)")
+    leaves = constant(0, high=2, doc="how many clients may stop in order")
+    leaves_left: IntLike
+    await_listeners = constant(1, high=1, doc="1 when a stop waits for listeners, which it does not by default")
+    crashes = constant(0, high=2, doc="how many clients may die")
+    crashes_left: IntLike
+    pauses = constant(0, high=2, doc="how often a client may stand still (garbage collection, SIGSTOP)")
+    clock_steps = constant(0, high=2, doc="how often the clock of a client may be set back")
+    watch_steps = constant(0, high=1, doc="1 to keep what there was before the last step")
+    life = variable(Life, Consumer, init=Life.UP, when=lambda k: k.leaves + k.crashes > 0)
+    window = variable(Window, Consumer, Queue)
+    runs = variable(bool, Consumer, Queue, doc="a listener call is running (OR-4: one for each client)")
+    batch_age = variable(Int(0, "batch"), Consumer, Queue, when=_limited, doc="ticks since it checked the lock")
+    round = variable(Int(0, "renewal"), Consumer, when=_certain, doc="ticks since the last round of renewal")
+    request = variable(Request, Consumer, Queue, when=_in_flight)
+    request_age = variable(Int(0, "answer"), Consumer, Queue, when=_in_flight, doc="ticks since it was granted")
+    outlived = variable(
+        bool, Consumer, Queue, when=_forces, doc="the call belongs to a window that was removed by force"
+    )
+    unlocking = variable(bool, Consumer, Queue, when=lambda k: k.version == "4.9.8", doc="unlock put off")
+    paused = variable(bool, Consumer, when=lambda k: k.pauses > 0, doc="the process stands still")
+
+
+orderly_lock.constraint(
+    "version", "force", holds=lambda k: not k.force or k.version == "5.3.3", message="only 5.2.0 and later force it"
 )
-orderly_lock.variable("round", Int(0, "renewal"), Consumer, when=_certain, doc="ticks since the last round of renewal")
-orderly_lock.variable("request", Request, Consumer, Queue, when=_in_flight)
-orderly_lock.variable(
-    "request_age", Int(0, "answer"), Consumer, Queue, when=_in_flight, doc="ticks since it was granted"
+orderly_lock.constraint(
+    "renewals",
+    "answer",
+    holds=lambda k: not k.answer or k.renewals == "in-flight",
+    message="answers take time only with renewals=in-flight",
 )
-orderly_lock.variable(
-    "outlived", bool, Consumer, Queue, when=_forces, doc="the call belongs to a window that was removed by force"
-)
-orderly_lock.variable("unlocking", bool, Consumer, Queue, when=lambda k: k.version == "4.9.8", doc="unlock put off")
-orderly_lock.variable("paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="the process stands still")
+
+
+def _drops(k: Constants) -> bool:
+    return bool(k.drops)
+
+
 orderly_lock.remember(
     *("life", "window", "runs", "batch_age", "round", "request", "unlocking", "paused"),
     *("holder", "holder_age", "locked", "lock_age"),
@@ -131,22 +149,22 @@ orderly_lock.remember(
 )
 
 
-def is_up(s: State, c: Consumer) -> BoolLike:
+def is_up(s: OrderlyLockState, c: IntLike) -> BoolLike:
     """Whether ``c`` runs and is not shutting down."""
     return s.life[c] == Life.UP if s.leaves + s.crashes else True
 
 
-def acts(s: State, c: Consumer) -> BoolLike:
+def acts(s: OrderlyLockState, c: IntLike) -> BoolLike:
     """Whether the threads of ``c`` get to run."""
     return not_(s.paused[c]) if s.pauses else True
 
 
-def _quiet(s: State, c: Consumer, q: Queue) -> BoolLike:
+def _quiet(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return s.request[c, q] == Request.NONE if _in_flight(s.constants) else True
 
 
 @orderly_lock.action(fair=True, tells="a tick passes")
-def tick(s: State) -> None:
+def tick(s: OrderlyLockState) -> None:
     """Everything grows older, unless a client that acts has to do something first.
 
     A batch has a time limit, an answer a timeout, and a round of certain renewal its turn; a client that stands still
@@ -154,7 +172,7 @@ def tick(s: State) -> None:
     """
     k = s.constants
 
-    def in_time(c: Consumer, q: Queue) -> BoolLike:
+    def in_time(c: IntLike, q: IntLike) -> BoolLike:
         batch = implies(s.runs[c, q], s.batch_age[c, q] < s.batch) if _limited(k) else True
         answered = (
             any_of(s.request[c, q] == Request.GRANTED, s.request[c, q] == Request.TAKING) if _in_flight(k) else False
@@ -180,12 +198,12 @@ def tick(s: State) -> None:
 # --- taking a queue, renewing its lock ------------------------------------------------------------------------------
 
 
-def _may_take(s: State, c: Consumer, q: Queue) -> BoolLike:
+def _may_take(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(is_up(s, c), acts(s, c), s.window[c, q] == Window.OUT, _quiet(s, c, q), obtainable(s, c, q))
 
 
 @orderly_lock.action(fair=True, tells="{c} locks and takes {q}", when=lambda k: not _in_flight(k))
-def take(s: State, c: Consumer, q: Queue) -> None:
+def take(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-30.3: the lock first, then the window; if the lock is refused, the client tries again in 500 ms."""
     s.require(_may_take(s, c, q))
     grant(s, c, q)
@@ -194,7 +212,7 @@ def take(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="the broker gives {c} the lock of {q}", when=_in_flight)
-def lock_to_take(s: State, c: Consumer, q: Queue) -> None:
+def lock_to_take(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-30.3, first half: the lock is granted, the answer is on its way."""
     s.require(_may_take(s, c, q))
     grant(s, c, q)
@@ -202,7 +220,7 @@ def lock_to_take(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} takes {q}", when=_in_flight)
-def open_window(s: State, c: Consumer, q: Queue) -> None:
+def open_window(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-30.3, second half: the window is made, and its lock gets the time at which the window was made."""
     s.require(s.request[c, q] == Request.TAKING, acts(s, c))
     s.request[c, q] = Request.NONE
@@ -211,7 +229,7 @@ def open_window(s: State, c: Consumer, q: Queue) -> None:
     s.window[c, q] = Window.IN
 
 
-def renewable(s: State, c: Consumer, q: Queue) -> BoolLike:
+def renewable(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """OR-9: which locks ``c`` renews: all in its table in 4.9.8, those not dropped in 5.3.3.
 
     ``RebalanceImpl#buildProcessQueueTableByBrokerName``.
@@ -220,7 +238,7 @@ def renewable(s: State, c: Consumer, q: Queue) -> BoolLike:
 
 
 @orderly_lock.action(fair=True, tells="{c} renews its locks", when=_certain)
-def renew_all(s: State, c: Consumer) -> None:
+def renew_all(s: OrderlyLockState, c: Consumer) -> None:
     """OR-9: the round of every 20 s; what the broker refuses loses its flag (``RebalanceImpl#lockAll``)."""
     s.require(is_up(s, c), acts(s, c))
     s.round[c] = 0
@@ -228,21 +246,21 @@ def renew_all(s: State, c: Consumer) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} renews its lock of {q}", when=lambda k: k.renewals == "may-fail")
-def renew(s: State, c: Consumer, q: Queue) -> None:
+def renew(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """OR-9: a round that reaches the broker; one that fails changes nothing, so it is not taken at all."""
     s.require(is_up(s, c), acts(s, c), renewable(s, c, q))
     renew_lock(s, c, q)
 
 
 @orderly_lock.action(fair=True, tells="{c} asks for its lock of {q}", when=_in_flight)
-def ask(s: State, c: Consumer, q: Queue) -> None:
+def ask(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """OR-9: a round reads the table once; a queue that is dropped later is requested all the same (OR-10)."""
     s.require(is_up(s, c), acts(s, c), renewable(s, c, q), _quiet(s, c, q))
     s.request[c, q] = Request.ASKED
 
 
 @orderly_lock.action(fair=True, tells="the broker answers {c} about {q}", when=_in_flight)
-def answer_request(s: State, c: Consumer, q: Queue) -> None:
+def answer_request(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """OR-1: granted, with the answer on its way; or refused, which the client then knows at once."""
     s.require(s.request[c, q] == Request.ASKED)
     with s.when(obtainable(s, c, q)):
@@ -254,7 +272,7 @@ def answer_request(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} hears that it has the lock of {q}", when=_in_flight)
-def hear(s: State, c: Consumer, q: Queue) -> None:
+def hear(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """OR-9: flag and time are set on the window in the table, if there is one."""
     s.require(s.request[c, q] == Request.GRANTED, acts(s, c))
     s.request[c, q] = Request.NONE
@@ -264,7 +282,7 @@ def hear(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(tells="the lock request of {c} for {q} fails", when=_in_flight)
-def lose_request(s: State, c: Consumer, q: Queue) -> None:
+def lose_request(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """A timeout before or after the broker has acted, or a start offset that cannot be obtained (RB-40)."""
     s.require(s.request[c, q] != Request.NONE, acts(s, c))
     s.request[c, q] = Request.NONE
@@ -275,7 +293,7 @@ def lose_request(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(tells="{c} begins a batch of {q}")
-def begin_batch(s: State, c: Consumer, q: Queue) -> None:
+def begin_batch(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """OR-4 to OR-6: under the mutex of the queue, not dropped, flagged and not expired.
 
     A worker of a client that shuts down continues its loop, unless the shutdown has waited for it.
@@ -287,13 +305,13 @@ def begin_batch(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="the batch of {c} in {q} ends", when=lambda k: k.batches != "endless")
-def end_batch(s: State, c: Consumer, q: Queue) -> None:
+def end_batch(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """The listener returns; OR-7 is about messages, and this machine has none."""
     s.require(s.runs[c, q], acts(s, c))
     _end(s, c, q)
 
 
-def _end(s: State, c: Consumer, q: Queue) -> None:
+def _end(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     s.runs[c, q] = False
     if _limited(s.constants):
         s.batch_age[c, q] = 0
@@ -305,14 +323,14 @@ def _end(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(tells="{c} drops {q}", when=_drops)
-def drop(s: State, c: Consumer, q: Queue) -> None:
+def drop(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-30.1: the queue is no longer in the share of ``c``, or its pull has expired."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.IN)
     s.window[c, q] = Window.DROPPED
 
 
 @orderly_lock.definition
-def may_remove(s: State, c: Consumer, q: Queue) -> BoolLike:
+def may_remove(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """RB-33, RB-34: giving up a dropped queue requires its consume lock, which a running listener holds.
 
     The lock belongs to a window (``ProcessQueue#getConsumeLock``): a call that outlived an earlier window holds a
@@ -322,7 +340,7 @@ def may_remove(s: State, c: Consumer, q: Queue) -> BoolLike:
 
 
 @orderly_lock.definition
-def give_back(s: State, c: Consumer, q: Queue) -> None:
+def give_back(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-33: the flag is cleared first, then the broker is informed
     (``RebalancePushImpl#tryRemoveOrderMessageQueue``).
     """
@@ -331,7 +349,7 @@ def give_back(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} unlocks and removes {q}", when=_drops)
-def remove(s: State, c: Consumer, q: Queue) -> None:
+def remove(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-30.2, RB-33: the window leaves the table."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, may_remove(s, c, q))
     s.window[c, q] = Window.OUT
@@ -339,7 +357,7 @@ def remove(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} unlocks {q} by force", when=_forces)
-def remove_by_force(s: State, c: Consumer, q: Queue) -> None:
+def remove_by_force(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-33: a dropped queue whose lock was not renewed for 20 s is given up, even if a listener runs."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, s.lock_age[c, q] > s.unlock_delay)
     s.window[c, q] = Window.OUT
@@ -352,7 +370,7 @@ def _unlocks_late(k: Constants) -> bool:
 
 
 @orderly_lock.action(tells="{c} removes {q} and will unlock it later", when=_unlocks_late)
-def remove_and_unlock_later(s: State, c: Consumer, q: Queue) -> None:
+def remove_and_unlock_later(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-34: with messages in the cache the unlock is put off by 20 s (4.9.8: ``RebalancePushImpl#unlockDelay``)."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, may_remove(s, c, q))
     s.window[c, q] = Window.OUT
@@ -361,7 +379,7 @@ def remove_and_unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.action(fair=True, tells="{c} unlocks {q}, late", when=_unlocks_late)
-def unlock_later(s: State, c: Consumer, q: Queue) -> None:
+def unlock_later(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-34: the postponed unlock does not check whether the queue has been taken again meanwhile."""
     s.require(is_up(s, c), acts(s, c), s.unlocking[c, q])
     s.unlocking[c, q] = False
@@ -372,13 +390,13 @@ def unlock_later(s: State, c: Consumer, q: Queue) -> None:
 
 
 @orderly_lock.definition
-def flag_after_unlock(s: State) -> BoolLike:
+def flag_after_unlock(s: OrderlyLockState) -> BoolLike:
     """The client's flag once all its locks have been given back (``RebalanceImpl#unlockAll``)."""
     return False
 
 
 @orderly_lock.action(budget="leaves", tells="{c} stops and unlocks its queues")
-def stop(s: State, c: Consumer) -> None:
+def stop(s: OrderlyLockState, c: Consumer) -> None:
     """ST-8 (1): the pool takes no new tasks, then all queues not dropped are unlocked, without waiting for listeners.
 
     ``ConsumeMessageOrderlyService#shutdown`` waits for ``awaitTerminationMillisWhenShutdown``, 0 by default. Rounds of
@@ -389,7 +407,7 @@ def stop(s: State, c: Consumer) -> None:
         s.require(s.forall(Queue, lambda q: not_(s.runs[c, q])))
     s.life[c] = Life.STOPPING
 
-    def released(q: Queue) -> BoolLike:
+    def released(q: IntLike) -> BoolLike:
         return s.window[c, q] == Window.IN
 
     unlock_batch(s, c, released)
@@ -397,20 +415,20 @@ def stop(s: State, c: Consumer) -> None:
 
 
 @orderly_lock.action(fair=True, tells="the process of {c} ends", when=lambda k: k.leaves > 0)
-def end_stop(s: State, c: Consumer) -> None:
+def end_stop(s: OrderlyLockState, c: Consumer) -> None:
     """ST-8: the rest of the shutdown; with the process its listeners end."""
     s.require(s.life[c] == Life.STOPPING, acts(s, c))
     _vanish(s, c)
 
 
 @orderly_lock.action(budget="crashes", tells="{c} dies")
-def die(s: State, c: Consumer) -> None:
+def die(s: OrderlyLockState, c: Consumer) -> None:
     """The process ends without warning; its locks stay in the broker's table."""
     s.require(s.life[c] != Life.GONE)
     _vanish(s, c)
 
 
-def _vanish(s: State, c: Consumer) -> None:
+def _vanish(s: OrderlyLockState, c: Consumer) -> None:
     """Nothing of a process outlives it, so nothing of it stays in the state."""
     k = s.constants
     s.life[c] = Life.GONE
@@ -434,21 +452,21 @@ def _vanish(s: State, c: Consumer) -> None:
 
 
 @orderly_lock.action(budget="pauses", tells="{c} stands still")
-def pause(s: State, c: Consumer) -> None:
+def pause(s: OrderlyLockState, c: Consumer) -> None:
     """Garbage collection, SIGSTOP, or a frozen virtual machine: no thread of ``c`` runs, while clocks go on."""
     s.require(not_(s.paused[c]), s.life[c] != Life.GONE if s.leaves + s.crashes else True)
     s.paused[c] = True
 
 
 @orderly_lock.action(fair=True, tells="{c} goes on", when=lambda k: k.pauses > 0)
-def resume(s: State, c: Consumer) -> None:
+def resume(s: OrderlyLockState, c: Consumer) -> None:
     """The threads of ``c`` continue where they were, a listener in the middle of its batch."""
     s.require(s.paused[c])
     s.paused[c] = False
 
 
 @orderly_lock.action(budget="clock_steps", tells="the clock of {c} is set back")
-def step_clock_back(s: State, c: Consumer) -> None:
+def step_clock_back(s: OrderlyLockState, c: Consumer) -> None:
     """PQ-10 reads ``System.currentTimeMillis``: if it is set back, an old lock looks young."""
     s.require(s.exists(Queue, lambda q: s.locked[c, q]))
     s.lock_age[c] = 0
@@ -464,7 +482,7 @@ def step_clock_back(s: State, c: Consumer) -> None:
     killed_by="one-listener-a-queue",
     constants={"renewals": "certain", "batches": "long", "drops": 0},
 )
-def renewal_that_has_stopped(s: State, c: Consumer) -> None:
+def renewal_that_has_stopped(s: OrderlyLockState, c: Consumer) -> None:
     """An exception ended the periodic task for good, so the round passes and renews nothing.
 
     Source: RocketMQ #3861 (before 4.9.3): ``scheduleAtFixedRate`` cancels a task that throws.
@@ -480,7 +498,7 @@ def renewal_that_has_stopped(s: State, c: Consumer) -> None:
     killed_by="owner-is-ready",
     constants={"renewals": "certain", "batches": "long", "drops": 0},
 )
-def renewal_of_the_wrong_time(s: State, c: Consumer) -> None:
+def renewal_of_the_wrong_time(s: OrderlyLockState, c: Consumer) -> None:
     """The broker renews the lock, the client refreshes another time stamp: it refuses to consume a queue it owns.
 
     Source: rocketmq-client-go #1080, #1214: the time of consumption was set in the place of the time of the lock.
@@ -492,7 +510,7 @@ def renewal_of_the_wrong_time(s: State, c: Consumer) -> None:
 
 
 @orderly_lock.mutant("E3", "revoke-while-listener-runs", of=may_remove, killed_by="one-listener-a-queue")
-def removal_without_the_consume_lock(s: State, c: Consumer, q: Queue) -> BoolLike:
+def removal_without_the_consume_lock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """The queue is unlocked while a listener call runs, and the next owner starts at once.
 
     Source: commit 45dae1fa82 (2014): since then a consume lock for each process queue.
@@ -501,7 +519,7 @@ def removal_without_the_consume_lock(s: State, c: Consumer, q: Queue) -> BoolLik
 
 
 @orderly_lock.mutant("E4", "revoke-without-unlock", of=give_back, killed_by="released-queue-is-free")
-def removal_that_keeps_the_lock(s: State, c: Consumer, q: Queue) -> None:
+def removal_that_keeps_the_lock(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """A branch of the removal does not inform the broker, so the next owner waits for the lock to expire.
 
     Source: commit 4e41975178 (2015), rocketmq-client-go #1015.
@@ -512,7 +530,7 @@ def removal_that_keeps_the_lock(s: State, c: Consumer, q: Queue) -> None:
 @orderly_lock.mutant(
     "E5", "unlock-sets-locked-flag", of=flag_after_unlock, killed_by="believed-lock-is-held", constants={"leaves": 1}
 )
-def flag_that_stays(s: State) -> BoolLike:
+def flag_that_stays(s: OrderlyLockState) -> BoolLike:
     """After the release the flag says *locked*, and workers go on with a queue that was given away.
 
     Source: rocketmq-client-cpp #175.

@@ -10,13 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .consume_queue import Message, is_retry
-from .kernel import BoolLike, Constants, Int, IntLike, Lifetime, Machine, State, all_of, any_of, ite, maximum, not_
+from .kernel import (
+    BoolLike,
+    Constants,
+    Int,
+    IntLike,
+    Lifetime,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    maximum,
+    not_,
+    variable,
+)
 from .lock import uses_locks
 from .membership import PROCESS, Consumer, Life
 from .route import Chosen, Queue
 from .tags import filtered, tags
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Stage(IntEnum):
@@ -43,19 +62,6 @@ WINDOW = Lifetime("window", (Consumer, Queue))
 """A client's window of a queue; what lives in it is gone once the queue leaves the client's table (PQ-12)."""
 
 process_queue = Machine("process_queue", doc="Windows of the clients over the queues they own.").include(tags)
-process_queue.constant("orphans", 0, high=1, doc="1 to follow listeners that run on after their window was dropped")
-
-process_queue.constant("counters", 0, high=1, doc="1 to keep the counter of a window apart from its messages (PQ-8)")
-process_queue.variable(
-    "counted", Int(0, "messages"), Consumer, Queue, when=lambda k: k.counters == 1, lives_in=WINDOW, doc="PQ-8"
-)
-process_queue.variable("next_offset", Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
-process_queue.variable("memory", Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
-process_queue.variable("stage", Stage, Consumer, Queue, Message, lives_in=WINDOW)
-process_queue.variable(
-    "put_end", Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
-)
-process_queue.variable("orphan", Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1, lives_in=PROCESS)
 
 
 def counts_send_backs(k: Constants) -> bool:
@@ -63,25 +69,46 @@ def counts_send_backs(k: Constants) -> bool:
     return isinstance(k.copies, int) and bool(k.copies and k.refusals)
 
 
-process_queue.variable(
-    "failed_send_backs",
-    Int(0, "refusals"),
-    Consumer,
-    Queue,
-    Message,
-    when=counts_send_backs,
-    lives_in=WINDOW,
-    doc="added to reconsumeTimes in memory (CC-12)",
-)
+def drops_in_steps(k: Constants) -> bool:
+    """Whether a dropped queue stays in the table until its lock is given back: with orderly listeners (RB-33)."""
+    return bool(uses_locks(k) and k.get("moves", 1))
 
 
-def held(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+@process_queue.state
+class ProcessQueueState(State):
+    """Windows of the clients over the queues they own."""
+
+    orphans = constant(0, high=1, doc="1 to follow listeners that run on after their window was dropped")
+    counters = constant(0, high=1, doc="1 to keep the counter of a window apart from its messages (PQ-8)")
+    counted = variable(Int(0, "messages"), Consumer, Queue, when=lambda k: k.counters == 1, lives_in=WINDOW, doc="PQ-8")
+    next_offset = variable(Int(0, "messages"), Consumer, Queue, doc="where the next pull starts (PL-1)")
+    memory = variable(Int(NO_OFFSET, "messages"), Consumer, Queue, doc="in-memory offset (OF-1); -1: none")
+    stage = variable(Stage, Consumer, Queue, Message, lives_in=WINDOW)
+    put_end = variable(
+        Int(0, "messages"), Consumer, Queue, when=filtered, doc="queueOffsetMax + 1, where the pull skips some"
+    )
+    orphan = variable(Orphan, Consumer, Queue, Message, when=lambda k: k.orphans == 1, lives_in=PROCESS)
+    failed_send_backs = variable(
+        Int(0, "refusals"),
+        Consumer,
+        Queue,
+        Message,
+        when=counts_send_backs,
+        lives_in=WINDOW,
+        doc="added to reconsumeTimes in memory (CC-12)",
+    )
+    dropped = variable(
+        bool, Consumer, Queue, when=drops_in_steps, lives_in=WINDOW, doc="dropped, and still in the table"
+    )
+
+
+def held(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the window of ``c`` over ``q`` holds message ``m``, finished or not."""
     return s.stage[c, q, m] != Stage.ABSENT
 
 
 @process_queue.definition
-def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def window_empty(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the window holds no message, in either of its trees (PQ-8: taking a message does not lower the
     counter).
     """
@@ -89,7 +116,7 @@ def window_empty(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 @process_queue.definition
-def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+def low_water_mark(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
     """PQ-2: the smallest offset left once ``finished`` are removed, or the one after the last message that was put.
 
     ``ProcessQueue#removeMessage``.
@@ -97,12 +124,12 @@ def low_water_mark(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike
     return s.least(Message, lambda m: all_of(held(s, c, q, m), not_(finished(m))), default=put_end(s, c, q))
 
 
-def put_end(s: State, c: IntLike, q: IntLike) -> IntLike:
+def put_end(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """``queueOffsetMax + 1``: the offset after the last message that was put into the window (PQ-1)."""
     return s.put_end[c, q] if filtered(s.constants) else s.next_offset[c, q]
 
 
-def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+def finish(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
     """CC-13: remove the finished messages, and let the in-memory offset follow the mark; it never decreases.
 
     ``ConsumeMessageConcurrentlyService#processConsumeResult``.
@@ -113,53 +140,43 @@ def finish(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolL
     s.memory[c, q] = maximum(s.memory[c, q], low_water_mark(s, c, q, finished))
 
 
-def take_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+def take_out(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
     """PQ-2: the messages ``finished`` leave the window, and the in-memory offset stays."""
     s.stage[c, q] = lambda m: ite(finished(m), Stage.ABSENT, s.stage[c, q, m])
     count_out(s, c, q, finished)
 
 
-def count_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
+def count_out(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> None:
     """PQ-8: the counter of the window follows, if it is modelled."""
     if s.counters:
         s.counted[c, q] = s.counted[c, q] - counted_out(s, c, q, finished)
 
 
 @process_queue.definition
-def counted_out(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+def counted_out(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
     """PQ-8: the counter decreases by what really leaves the window; flow control reads the counter (PL-7)."""
     return s.count(Message, lambda m: all_of(held(s, c, q, m), finished(m)))
 
 
-def drops_in_steps(k: Constants) -> bool:
-    """Whether a dropped queue stays in the table until its lock is given back: with orderly listeners (RB-33)."""
-    return bool(uses_locks(k) and k.get("moves", 1))
-
-
-process_queue.variable(
-    "dropped", bool, Consumer, Queue, when=drops_in_steps, lives_in=WINDOW, doc="dropped, and still in the table"
-)
-
-
-def owned_or_leaving(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def owned_or_leaving(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether there is a window of ``c`` over ``q``: in use, or dropped and waiting for its lock to be given back."""
     return any_of(s.owns[c, q], s.dropped[c, q]) if drops_in_steps(s.constants) else s.owns[c, q]
 
 
 @process_queue.definition
-def in_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def in_table(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c`` has ``q`` in its table, dropped or not."""
     return any_of(owned_or_leaving(s, c, q), under_repair(s, c, q))
 
 
 @process_queue.definition
-def under_repair(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def under_repair(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``q`` is dropped, but stays in the table of ``c`` until its offset is corrected or reset."""
     return False
 
 
 @process_queue.definition
-def listener_runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def listener_runs(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether a listener of ``c`` is busy with ``m``; an orderly one may have returned without its result being
     processed.
     """
@@ -167,39 +184,39 @@ def listener_runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
 
 
 @process_queue.definition
-def lock_follows(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+def lock_follows(s: GroupState, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """RB-30, RB-33: what else begins and ends together with the windows of an orderly client."""
 
 
 @process_queue.definition
-def process_forgets(s: State, c: IntLike) -> None:
+def process_forgets(s: GroupState, c: IntLike) -> None:
     """What else is lost together with the process of ``c``."""
 
 
-def working(s: State, c: IntLike) -> BoolLike:
+def working(s: GroupState, c: IntLike) -> BoolLike:
     """Whether ``c`` runs, and is neither shutting down nor standing still."""
     return all_of(s.life[c] == Life.UP, not_(s.paused[c]) if s.pauses else True)
 
 
 @process_queue.definition
-def reaches_broker(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def reaches_broker(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether requests of ``c`` about ``q`` reach its broker; cuts are followed if brokers are."""
     return True
 
 
 @process_queue.definition
-def may_take(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def may_take(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """What else is required to add a queue; an orderly client needs the broker's lock (RB-30.3)."""
     return True
 
 
 @process_queue.definition
-def windows_change(s: State, c: IntLike) -> None:
+def windows_change(s: GroupState, c: IntLike) -> None:
     """RB-37: what else follows when windows of ``c`` begin or end (``RebalancePushImpl#messageQueueChanged``)."""
 
 
 @process_queue.definition
-def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def may_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """What else a pull requires; an orderly client pulls only with the lock (PL-10)."""
     return True
 
@@ -211,7 +228,7 @@ def may_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
     killed_by="offset-never-past-unfinished",
     constants={"listener": "orderly", "pulls": "fine", "messages": 1, "consumers": 1},
 )
-def nothing_waits(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def nothing_waits(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Messages that an orderly worker has taken sit in a second tree, and an empty answer moves the offset past them.
 
     Source: rocketmq-client-cpp #322.
@@ -226,7 +243,7 @@ def nothing_waits(s: State, c: IntLike, q: IntLike) -> BoolLike:
     killed_by="every-message-is-handled",
     constants={"messages": 3, "consumers": 1, "counters": 1, "threshold": 1, "failures": 2},
 )
-def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
+def without_sent_back(s: GroupState, c: IntLike, q: IntLike, finished: Callable[[IntLike], BoolLike]) -> IntLike:
     """A path that takes messages out of the window forgets the counter: pulling stops with an empty window.
 
     ROCKETMQ-314, fixed in 4.2.0 (clean-up forgot the size); here messages that were sent back are not counted out.
@@ -249,7 +266,7 @@ def without_sent_back(s: State, c: IntLike, q: IntLike, finished: Callable[[IntL
         "watch_retries": 1,
     },
 )
-def retry_queue_has_no_start(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def retry_queue_has_no_start(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """The start of the retry queue is put into the wrong variable and stays -1, which a pass takes for a failed query.
 
     The queue is never added, and retries pile up in it (apache/rocketmq-client-go#530, fixed in 2.1.0).

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .history import Cause, note_cause, note_commit, note_new_windows, note_start, note_taken, note_window
-from .kernel import BoolLike, IntLike, State, all_of, any_of, ite, not_, same
+from .kernel import BoolLike, IntLike, all_of, any_of, ite, not_, same
 from .local_file import write_one
 from .membership import PROCESS, Consumer
 from .offsets import accepts_commit, broadcasting, stored_offset, to_commit
@@ -31,6 +32,9 @@ from .process_queue import (
 from .route import Chosen, nothing
 from .start_position import start_offset
 from .tags import filtered
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,7 @@ class Leaving:
 
 
 def change_table(
-    s: State,
+    s: GroupState,
     c: IntLike,
     *,
     lost: Chosen,
@@ -71,7 +75,7 @@ def change_table(
 
 
 def change_windows(
-    s: State,
+    s: GroupState,
     c: IntLike,
     *,
     lost: Chosen,
@@ -116,19 +120,22 @@ def change_windows(
     _persist(s, c, lost, won, leaving)
 
 
-def _leave_request(s: State, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
+def _leave_request(s: GroupState, c: IntLike, lost: Chosen, leaving: Leaving) -> None:
     """A request under way will still be answered, to a dead window (PL-24)."""
-    empty = (lambda _: True) if leaving.clears else (lambda q: window_empty(s, c, q))
+
+    def empty(q: IntLike) -> BoolLike:
+        return True if leaving.clears else window_empty(s, c, q)
+
     s.stale_empty[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), empty(q), s.stale_empty[c, q])
     s.stale[c] = lambda q: ite(all_of(lost(q), s.asked[c, q]), s.next_offset[c, q], s.stale[c, q])
 
 
-def _orphan(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
+def _orphan(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
     stage = s.stage[c, q, m]
     return ite(listener_runs(s, c, q, m), Orphan.RUNNING, ite(stage == Stage.FAILED, Orphan.FAILED, s.orphan[c, q, m]))
 
 
-def _comes_elsewhere(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _comes_elsewhere(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether another client, which owns the queue as well, has ``m`` in its window or will pull it."""
 
     def coming(d: IntLike) -> BoolLike:
@@ -137,7 +144,7 @@ def _comes_elsewhere(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.exists(Consumer, coming)
 
 
-def _persist(s: State, c: IntLike, lost: Chosen, won: Chosen, leaving: Leaving) -> None:
+def _persist(s: GroupState, c: IntLike, lost: Chosen, won: Chosen, leaving: Leaving) -> None:
     def value(q: IntLike) -> IntLike:
         return to_commit(s, c, q) if leaving.offset is None else leaving.offset(q)
 

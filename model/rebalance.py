@@ -10,6 +10,7 @@ with ``steps=whole`` a pass is indivisible.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .kernel import (
     BoolLike,
@@ -23,10 +24,12 @@ from .kernel import (
     State,
     all_of,
     any_of,
+    constant,
     implies,
     ite,
     not_,
     same,
+    variable,
 )
 from .lock import forget, grant_and_unlock, holds_lock, uses_locks
 from .lock import obtainable as lock_obtainable
@@ -45,6 +48,9 @@ from .route import (
 from .share import STRATEGIES, share
 from .subscription import subscribed_at_start, subscribes, subscription
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 
 class Pass(IntEnum):
     """How far the rebalance thread of a client is."""
@@ -56,37 +62,6 @@ class Pass(IntEnum):
 
 rebalance = Machine("rebalance", doc="Views, passes and ownership of the queues of one topic.").include(
     route, subscription
-)
-rebalance.constant("strategy", "AVG", choices=STRATEGIES, doc="how queues are divided")
-rebalance.constant("last_strategy", "same", choices=("same", *STRATEGIES), doc="strategy of the last consumer")
-rebalance.constant("steps", "whole", choices=("whole", "fine"), doc="grain of a pass")
-rebalance.constant("pauses", 0, high=2, doc="how often a consumer may stop working for a while (RB-3, or a GC pause)")
-rebalance.constant("same_id", 0, high=1, doc="1 when consumers 0 and 1 carry the same client id")
-rebalance.constant("failing_topic", 0, high=1, doc="1 when dividing an earlier topic always fails in the last consumer")
-rebalance.constant(
-    "repairs", 0, high=2, doc="how often a queue is dropped to be taken again elsewhere (reset, bad offset)"
-)
-rebalance.constant("idle_pulls", 0, high=1, doc="1 when the pull interval exceeds 120 s: each queue looks abandoned")
-rebalance.constraint(
-    "same_id",
-    "consumers",
-    holds=lambda k: not k.same_id or k.consumers >= 2,
-    message="one id twice needs two consumers",
-)
-rebalance.constant("orderly", 0, high=1, doc="1 when a queue is taken only with the broker's lock")
-rebalance.constraint(
-    "orderly",
-    "unsubscribes",
-    "repairs",
-    "idle_pulls",
-    holds=lambda k: not k.orderly or k.unsubscribes + k.repairs + k.idle_pulls == 0,
-    message="what becomes of locks then is the business of orderly_lock",
-)
-rebalance.constraint(
-    "idle_pulls",
-    "steps",
-    holds=lambda k: not k.idle_pulls or k.steps == "fine",
-    message="a whole pass drops a queue and takes it again at once; use steps=fine to see it",
 )
 
 
@@ -103,51 +78,83 @@ def owned_at_start(k: Constants, c: int, q: int) -> bool:
     return bool(share(k, c, _members_at_start(k), readable_at_start(k), q))
 
 
-rebalance.variable("owns", bool, Consumer, Queue, init=owned_at_start, doc="in the table and not dropped")
-rebalance.variable(
-    "view",
-    SetOf(Consumer),
-    Consumer,
-    init=lambda k, c, d: c < k.running and d < k.running,
-    doc="the member list of its last pass (RB-4)",
-)
-rebalance.variable("at", Pass, Consumer, when=lambda k: k.steps == "fine", doc="how far its pass is (RB-30)")
-rebalance.variable(
-    "paused", bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)"
-)
-rebalance.variable("leftover", bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
+@rebalance.state
+class RebalanceState(State):
+    """Views, passes and ownership."""
+
+    strategy = constant("AVG", choices=STRATEGIES, doc="how queues are divided")
+    last_strategy = constant("same", choices=("same", *STRATEGIES), doc="strategy of the last consumer")
+    steps = constant("whole", choices=("whole", "fine"), doc="grain of a pass")
+    pauses = constant(0, high=2, doc="how often a consumer may stop working for a while (RB-3, or a GC pause)")
+    same_id = constant(0, high=1, doc="1 when consumers 0 and 1 carry the same client id")
+    failing_topic = constant(0, high=1, doc="1 when dividing an earlier topic always fails in the last consumer")
+    repairs = constant(0, high=2, doc="how often a queue is dropped to be taken again elsewhere (reset, bad offset)")
+    idle_pulls = constant(0, high=1, doc="1 when the pull interval exceeds 120 s: each queue looks abandoned")
+    orderly = constant(0, high=1, doc="1 when a queue is taken only with the broker's lock")
+    owns = variable(bool, Consumer, Queue, init=owned_at_start, doc="in the table and not dropped")
+    view = variable(
+        SetOf(Consumer),
+        Consumer,
+        init=lambda k, c, d: c < k.running and d < k.running,
+        doc="the member list of its last pass (RB-4)",
+    )
+    at = variable(Pass, Consumer, when=lambda k: k.steps == "fine", doc="how far its pass is (RB-30)")
+    paused = variable(bool, Consumer, when=lambda k: k.pauses > 0, doc="it is paused, and does not rebalance (RB-3)")
+    leftover = variable(bool, Consumer, Queue, when=lambda k: k.repairs > 0, doc="in the table, but dropped")
 
 
-def idle(s: State, c: Consumer) -> BoolLike:
+rebalance.constraint(
+    "same_id",
+    "consumers",
+    holds=lambda k: not k.same_id or k.consumers >= 2,
+    message="one id twice needs two consumers",
+)
+rebalance.constraint(
+    "orderly",
+    "unsubscribes",
+    "repairs",
+    "idle_pulls",
+    holds=lambda k: not k.orderly or k.unsubscribes + k.repairs + k.idle_pulls == 0,
+    message="what becomes of locks then is the business of orderly_lock",
+)
+rebalance.constraint(
+    "idle_pulls",
+    "steps",
+    holds=lambda k: not k.idle_pulls or k.steps == "fine",
+    message="a whole pass drops a queue and takes it again at once; use steps=fine to see it",
+)
+
+
+def idle(s: GroupState, c: Consumer) -> BoolLike:
     """Whether ``c`` is between two passes."""
     return s.at[c] == Pass.IDLE if s.steps == "fine" else True
 
 
 @rebalance.definition
-def allocated(s: State, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
+def allocated(s: GroupState, c: IntLike, view: MemberSet, queues: IntLike, q: IntLike) -> BoolLike:
     """Whether the strategy of ``c``, given members ``view`` and ``queues`` readable queues, allocates ``q`` to it."""
     return share(s.constants, c, view, queues, q)
 
 
 @rebalance.definition
-def table_changes(s: State, c: IntLike, lost: Chosen, won: Chosen) -> None:
+def table_changes(s: GroupState, c: IntLike, lost: Chosen, won: Chosen) -> None:
     """What else happens in ``c`` when queues ``lost`` leave its table and queues ``won`` enter it."""
 
 
 @rebalance.definition
-def locks_change(s: State, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
+def locks_change(s: GroupState, c: IntLike, granted: Chosen, unlocked: Chosen) -> None:
     """RB-30.3, RB-33: a pass of ``c`` gets locks and gives locks back, at once: no listeners are followed here."""
     if uses_locks(s.constants):
         grant_and_unlock(s, c, granted, unlocked)
 
 
-def wanted(s: State, c: Consumer, q: IntLike) -> BoolLike:
+def wanted(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the last pass of ``c`` allocated ``q`` to it."""
     return allocated(s, c, s.view[c], queues_in_view(s, c), q)
 
 
 @rebalance.definition
-def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def obtainable(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """RB-30.3: whether a pass of ``c`` can take ``q``, or keep it.
 
     A queue that is in the table, dropped or not, is not added again; an orderly client adds one only with the broker's
@@ -160,14 +167,14 @@ def obtainable(s: State, c: IntLike, q: IntLike) -> BoolLike:
 
 
 @rebalance.refine(locks_are_lost)
-def table_forgotten(s: State, b: IntLike) -> None:
+def table_forgotten(s: GroupState, b: IntLike) -> None:
     """OR-1: the locks of the queues of ``b`` are gone; queue ``q`` is on broker ``q`` modulo the number of brokers."""
     if uses_locks(s.constants):
         forget(s, lambda q: q % s.brokers == b)
 
 
 @rebalance.definition
-def reaches_topic(s: State, c: Consumer) -> BoolLike:
+def reaches_topic(s: GroupState, c: Consumer) -> BoolLike:
     """Whether a pass of ``c`` gets to this topic: always, as a failure in an earlier topic is caught.
 
     ``RebalanceImpl#doRebalance`` catches ``Throwable`` for each topic.
@@ -176,7 +183,7 @@ def reaches_topic(s: State, c: Consumer) -> BoolLike:
 
 
 @rebalance.definition
-def looks_abandoned(s: State, c: Consumer, q: IntLike) -> BoolLike:
+def looks_abandoned(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     """RB-30.1: whether ``q``, which is in the share, was not pulled for 120 s (``ProcessQueue#isPullExpired``)."""
     return s.idle_pulls == 1
 
@@ -186,7 +193,7 @@ def divides(k: Constants) -> bool:
     return bool(k.get("mode", "clustering") == "clustering")
 
 
-def may_begin(s: State, c: Consumer) -> BoolLike:
+def may_begin(s: GroupState, c: Consumer) -> BoolLike:
     """Whether ``c`` can begin a pass."""
     return all_of(
         subscribes(s, c),
@@ -198,7 +205,7 @@ def may_begin(s: State, c: Consumer) -> BoolLike:
     )
 
 
-def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
+def may_ask(s: GroupState, c: Consumer, b: Broker) -> BoolLike:
     """Whether a pass of ``c`` can begin with the member list of ``b``.
 
     A broker that knows no member answers an error, and the pass does nothing (RB-5:
@@ -207,14 +214,14 @@ def may_ask(s: State, c: Consumer, b: Broker) -> BoolLike:
     return all_of(may_begin(s, c), reaches(s, c, b), s.exists(Consumer, lambda d: s.members[b].has(d)))
 
 
-def begin_pass(s: State, c: Consumer) -> None:
+def begin_pass(s: GroupState, c: Consumer) -> None:
     """A pass of ``c`` begins with the route that ``c`` knows."""
     note_route(s, c)
     if s.periodic == 0:
         s.woken[c] = False
 
 
-def _note_view(s: State, c: Consumer, b: Broker) -> None:
+def _note_view(s: GroupState, c: Consumer, b: Broker) -> None:
     s.view[c] = s.members[b]
     begin_pass(s, c)
 
@@ -224,7 +231,7 @@ def _whole(k: Constants) -> bool:
 
 
 @rebalance.action(fair=True, tells="{c} rebalances with the member list of {b}", when=_whole)
-def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
+def rebalance_pass(s: GroupState, c: Consumer, b: Broker) -> None:
     """RB-4, RB-6, RB-30: a whole pass; in orderly mode it skips queues whose lock another client has."""
     s.require(may_ask(s, c, b))
     _note_view(s, c, b)
@@ -241,7 +248,7 @@ def rebalance_pass(s: State, c: Consumer, b: Broker) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} asks {b} for the member list", when=lambda k: k.steps == "fine")
-def ask_members(s: State, c: Consumer, b: Broker) -> None:
+def ask_members(s: GroupState, c: Consumer, b: Broker) -> None:
     """RB-4: the route from the cache, the member list from one broker of the topic."""
     s.require(may_ask(s, c, b))
     _note_view(s, c, b)
@@ -249,7 +256,7 @@ def ask_members(s: State, c: Consumer, b: Broker) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} drops the queues that are no longer its own", when=lambda k: k.steps == "fine")
-def drop_queues(s: State, c: Consumer) -> None:
+def drop_queues(s: GroupState, c: Consumer) -> None:
     """RB-30.1 and 2: all queues that left the share are marked as dropped before any queue is added."""
     s.require(s.at[c] == Pass.ASKED, s.life[c] == Life.UP)
 
@@ -263,7 +270,7 @@ def drop_queues(s: State, c: Consumer) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} takes {q}", when=lambda k: k.steps == "fine")
-def take_queue(s: State, c: Consumer, q: Queue) -> None:
+def take_queue(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-30.3: one queue of the share enters the table, without waiting for its old owner."""
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
     table_changes(s, c, nothing, lambda p: same(p, q))
@@ -272,7 +279,7 @@ def take_queue(s: State, c: Consumer, q: Queue) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} ends its pass", when=lambda k: k.steps == "fine")
-def end_pass(s: State, c: Consumer) -> None:
+def end_pass(s: GroupState, c: Consumer) -> None:
     """RB-30.4: every queue of the share was taken, or its lock was refused."""
     missing = s.exists(Queue, lambda q: all_of(wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q)))
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, not_(missing))
@@ -280,7 +287,7 @@ def end_pass(s: State, c: Consumer) -> None:
 
 
 @rebalance.action(budget="pauses", tells="{c} pauses")
-def pause(s: State, c: Consumer) -> None:
+def pause(s: GroupState, c: Consumer) -> None:
     """A paused or frozen client keeps its queues and its heartbeats continue, but it consumes nothing (RB-3).
 
     ``DefaultMQPushConsumerImpl#tryRebalance`` does nothing while paused.
@@ -290,13 +297,13 @@ def pause(s: State, c: Consumer) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} resumes", when=lambda k: k.pauses > 0)
-def resume(s: State, c: Consumer) -> None:
+def resume(s: GroupState, c: Consumer) -> None:
     """The pause ends."""
     s.require(s.paused[c])
     s.paused[c] = False
 
 
-def _owns_needlessly(s: State, c: Consumer) -> BoolLike:
+def _owns_needlessly(s: GroupState, c: Consumer) -> BoolLike:
     """Whether ``c`` has queues of the topic in its table although it does not subscribe to it."""
     owns_some = s.exists(Queue, lambda q: s.owns[c, q])
     return all_of(s.life[c] == Life.UP, not_(s.subscribed[c]), idle(s, c), owns_some)
@@ -305,7 +312,7 @@ def _owns_needlessly(s: State, c: Consumer) -> BoolLike:
 @rebalance.action(
     fair=True, tells="{c} drops the queues of a topic it does not subscribe", when=lambda k: k.unsubscribes > 0
 )
-def truncate(s: State, c: Consumer) -> None:
+def truncate(s: GroupState, c: Consumer) -> None:
     """RB-36: after all topics, a pass removes queues of topics that are no longer subscribed to.
 
     ``RebalanceImpl#truncateMessageQueueNotMyTopic``.
@@ -316,7 +323,7 @@ def truncate(s: State, c: Consumer) -> None:
 
 
 @rebalance.action(budget="repairs", tells="{c} drops {q}, to take it again from another offset")
-def repair(s: State, c: Consumer, q: Queue) -> None:
+def repair(s: GroupState, c: Consumer, q: Queue) -> None:
     """After an offset was refused, or on a reset, the queue is marked as dropped at once, and removed a little later.
 
     ``DefaultMQPushConsumerImpl#pullMessage`` (OFFSET_ILLEGAL), ``MQClientInstance#resetOffset``.
@@ -328,13 +335,13 @@ def repair(s: State, c: Consumer, q: Queue) -> None:
 
 
 @rebalance.action(fair=True, tells="{c} removes {q}, dropped before, from its table", when=lambda k: k.repairs > 0)
-def remove_queue(s: State, c: Consumer, q: Queue) -> None:
+def remove_queue(s: GroupState, c: Consumer, q: Queue) -> None:
     """The second half of a repair: from now on a pass may add the queue anew (``RebalanceImpl#removeProcessQueue``)."""
     s.require(s.life[c] == Life.UP, s.leftover[c, q])
     s.leftover[c, q] = False
 
 
-def _cannot_be_asked(s: State, c: Consumer, b: Broker) -> BoolLike:
+def _cannot_be_asked(s: GroupState, c: Consumer, b: Broker) -> BoolLike:
     """Whether asking ``b`` for the members gives an error (RB-5), or no answer."""
     return any_of(not_(reaches(s, c, b)), not_(s.exists(Consumer, lambda d: s.members[b].has(d))))
 
@@ -344,7 +351,7 @@ def _can_expire(k: Constants) -> bool:
 
 
 @rebalance.action(fair=True, tells="the lock of {q} expires", when=_can_expire)
-def expire_lock(s: State, q: Queue) -> None:
+def expire_lock(s: GroupState, q: Queue) -> None:
     """OR-1: a lock that a dead or frozen holder does not renew for 60 s is free again.
 
     So is that of a client which stopped while it gave a queue up: its stop unlocks only what is not dropped (ST-8 (1)).
@@ -359,12 +366,12 @@ def expire_lock(s: State, q: Queue) -> None:
     forget(s, lambda p: same(p, q))
 
 
-def owner(s: State, c: Consumer, q: IntLike) -> BoolLike:
+def owner(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     """Whether ``c`` runs and has ``q`` in its table, not dropped."""
     return all_of(alive(s, c), s.owns[c, q])
 
 
-def settled(s: State) -> BoolLike:
+def settled(s: GroupState) -> BoolLike:
     """Whether the group has come to rest: the assumption of the partition lemma, for a group with a running client.
 
     Every running client has applied a view that equals the set of running clients, all divided the same queues, and
@@ -392,7 +399,7 @@ def settled(s: State) -> BoolLike:
     killed_by="disagreement-ends",
     constants={"consumers": 2, "running": 1, "failing_topic": 1},
 )
-def error_ends_pass(s: State, c: Consumer) -> BoolLike:
+def error_ends_pass(s: GroupState, c: Consumer) -> BoolLike:
     """An error in one topic ends the loop, so the topics after it are never divided.
 
     Source: commit 0e2d057457 (2016): only checked exceptions were caught, until then.
@@ -408,7 +415,7 @@ def error_ends_pass(s: State, c: Consumer) -> BoolLike:
     constants={"consumers": 2, "running": 2, "unsubscribes": 1},
     tells="{c} ends a pass and keeps the queues of a topic it does not subscribe",
 )
-def keep_unsubscribed_queues(s: State, c: Consumer) -> None:
+def keep_unsubscribed_queues(s: GroupState, c: Consumer) -> None:
     """Only queues of subscribed topics are checked, so those of an unsubscribed one are pulled for ever.
 
     Source: rocketmq-client-go #1025.
@@ -447,7 +454,7 @@ rebalance.misconfiguration(
     constants={"consumers": 1, "running": 1, "repairs": 1},
     tells="{c} looks for {q}, dropped before, in its table, and finds nothing to remove",
 )
-def remove_by_another_key(s: State, c: Consumer, q: Queue) -> None:
+def remove_by_another_key(s: GroupState, c: Consumer, q: Queue) -> None:
     """The dropped queue stays in the table, since it is looked up by a key it is not stored under.
 
     A pass sees it there and never adds it anew. Source: rocketmq-client-go #414, #957, #1184.
@@ -462,7 +469,7 @@ def remove_by_another_key(s: State, c: Consumer, q: Queue) -> None:
     constants={"consumers": 2, "running": 2, "broker_restarts": 1},
     tells="{c} gets no member list from {b} and drops everything",
 )
-def read_failure_as_no_topic(s: State, c: Consumer, b: Broker) -> None:
+def read_failure_as_no_topic(s: GroupState, c: Consumer, b: Broker) -> None:
     """A member list that could not be read is taken for a topic without queues, instead of leaving all as it is.
 
     Source: rocketmq-rust #988. ``RebalanceImpl#rebalanceByTopic`` does nothing then.

@@ -16,10 +16,12 @@ The observer's ``handled`` begins anew: what a backward reset uncovers is to be 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import Message
 from .correction import client_resets, corrects, drop_and_correct, reset_excludes_rebalance, server_resets
 from .history import Cause, Regression, note_cause, note_commit
-from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_
+from .kernel import BoolLike, Int, IntLike, Machine, State, all_of, any_of, ite, maximum, not_, variable
 from .membership import Consumer, Life
 from .offsets import accepts_commit, stored_offset
 from .process_queue import NO_OFFSET, in_table, working
@@ -27,6 +29,9 @@ from .pull import answers, carries, inside, may_ask, redirected
 from .queue_table import Leaving, change_table
 from .route import Queue, nothing
 from .start_position import queried_offset
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 reset = Machine("reset", doc="Resets of the offset, by broker or clients.")
 reset.constraint(
@@ -40,16 +45,22 @@ reset.constraint(
     holds=lambda k: not k.resets or k.corrections == "steps" or k.version == "4.9.8",
     message="a broker's reset is followed step by step, so corrections=steps",
 )
-reset.variable("reset_noted", bool, Queue, when=server_resets, doc="the next pull is answered with OFFSET_ILLEGAL")
-reset.variable("reset_due", bool, Consumer, when=client_resets, doc="told to reset, and has not begun")
-reset.variable(
-    "ghost", Int(NO_OFFSET, "messages"), Consumer, Queue, when=client_resets, doc="offset of a ghost window; -1: none"
-)
-reset.variable("resetting", bool, Consumer, when=client_resets, doc="suspended, with dropped windows")
+
+
+@reset.state
+class ResetState(State):
+    """Resets under way."""
+
+    reset_noted = variable(bool, Queue, when=server_resets, doc="the next pull is answered with OFFSET_ILLEGAL")
+    reset_due = variable(bool, Consumer, when=client_resets, doc="told to reset, and has not begun")
+    ghost = variable(
+        Int(NO_OFFSET, "messages"), Consumer, Queue, when=client_resets, doc="offset of a ghost window; -1: none"
+    )
+    resetting = variable(bool, Consumer, when=client_resets, doc="suspended, with dropped windows")
 
 
 @reset.action(budget="resets", tells="the operator resets the offset of {q}", when=server_resets)
-def reset_at_broker(s: State, q: Queue) -> None:
+def reset_at_broker(s: GroupState, q: Queue) -> None:
     """OF-30: ``AdminBrokerProcessor#resetOffsetInner``, ``ConsumerOffsetManager#assignResetOffset``."""
     s.reset_noted[q] = True
     note_commit(s, lambda p: p == q, lambda _: s.reset_to, because=lambda _: Regression.RESET)
@@ -59,26 +70,26 @@ def reset_at_broker(s: State, q: Queue) -> None:
 
 
 @reset.refine(accepts_commit)
-def not_while_noted(s: State, q: IntLike) -> BoolLike:
+def not_while_noted(s: GroupState, q: IntLike) -> BoolLike:
     """OF-22: the commit is answered with SUCCESS, and ignored."""
     return not_(s.reset_noted[q]) if server_resets(s.constants) else True
 
 
 @reset.refine(queried_offset)
-def note_before_cell(s: State, c: IntLike, q: IntLike) -> IntLike:
+def note_before_cell(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """OF-30: as long as the broker has noted a reset, queries are answered with it."""
     stored = stored_offset(s, c, q)
     return ite(s.reset_noted[q], s.reset_to, stored) if server_resets(s.constants) else stored
 
 
 @reset.refine(redirected)
-def while_noted(s: State, q: IntLike) -> BoolLike:
+def while_noted(s: GroupState, q: IntLike) -> BoolLike:
     """PL-18: the pull that finds the noted reset is not answered with messages."""
     return s.reset_noted[q] if server_resets(s.constants) else False
 
 
 @reset.action(fair=True, tells="{c} pulls from {q} and learns of the reset", when=server_resets)
-def answer_reset(s: State, c: Consumer, q: Queue) -> None:
+def answer_reset(s: GroupState, c: Consumer, q: Queue) -> None:
     """PL-18, PL-21: ``queryThenEraseResetOffset``; the commit in the same request is applied nevertheless."""
     s.require(answers(s, c, q), s.reset_noted[q], s.target[c, q] == NO_OFFSET)
     s.reset_noted[q] = False
@@ -87,14 +98,14 @@ def answer_reset(s: State, c: Consumer, q: Queue) -> None:
         _overwrite(s, c, q)
 
 
-def _overwrite(s: State, c: IntLike, q: IntLike) -> None:
+def _overwrite(s: GroupState, c: IntLike, q: IntLike) -> None:
     """PL-14, PL-21: only an offset above 0 is sent with a pull."""
     with s.when(s.memory[c, q] > 0):
         s.committed[q] = s.memory[c, q]
 
 
 @reset.action(budget="resets", tells="the operator has all clients reset the offset", when=client_resets)
-def order_reset(s: State) -> None:
+def order_reset(s: GroupState) -> None:
     """OF-31: ``Broker2Client#resetOffset`` sends the offsets to every member."""
     s.reset_due = lambda c: any_of(s.reset_due[c], s.life[c] == Life.UP)
     note_cause(s, Cause.RESET, lambda q, m: s.reset_to <= m)
@@ -102,7 +113,7 @@ def order_reset(s: State) -> None:
 
 
 @reset.action(fair=True, tells="{c} suspends itself and clears its windows, for the reset", when=client_resets)
-def begin_reset(s: State, c: Consumer) -> None:
+def begin_reset(s: GroupState, c: Consumer) -> None:
     """``MQClientInstance#resetOffset``, first half; a client does one reset at a time (``synchronized``)."""
     s.require(working(s, c), s.reset_due[c], not_(s.resetting[c]))
     leaving = Leaving(cause=Cause.RESET, persists=False, keeps_entry=True, clears=True)
@@ -113,7 +124,7 @@ def begin_reset(s: State, c: Consumer) -> None:
 
 
 @reset.action(fair=True, tells="{c} sets and sends the offset of the reset, and goes on", when=client_resets)
-def end_reset(s: State, c: Consumer) -> None:
+def end_reset(s: GroupState, c: Consumer) -> None:
     """``MQClientInstance#resetOffset``, second half, 10 s later, for all queues that are in the table by then."""
     s.require(working(s, c), s.resetting[c])
     s.resetting[c] = False
@@ -129,7 +140,7 @@ def end_reset(s: State, c: Consumer) -> None:
 
 
 @reset.action(tells="a ghost of {c} handles {m} of {q}", when=client_resets)
-def ghost_handles(s: State, c: Consumer, q: Queue, m: Message) -> None:
+def ghost_handles(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     """A window that is in no table, but not dropped: the checks of CC-13 pass, and it writes the offset of its
     queue. A reset that follows stops its pulls, and not its listeners.
     """
@@ -140,12 +151,12 @@ def ghost_handles(s: State, c: Consumer, q: Queue, m: Message) -> None:
 
 
 @reset.refine(may_ask)
-def not_suspended(s: State, c: IntLike) -> BoolLike:
+def not_suspended(s: GroupState, c: IntLike) -> BoolLike:
     """PL-6: ``DefaultMQPushConsumerImpl#suspend``."""
     return not_(s.resetting[c]) if client_resets(s.constants) else True
 
 
-def reset_over(s: State) -> BoolLike:
+def reset_over(s: GroupState) -> BoolLike:
     """Whether every reset that was ordered has ended at every client, and no correction is under way."""
     quiet: BoolLike = True
     if server_resets(s.constants):

@@ -10,13 +10,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .consume_queue import Message, is_retry
 from .dead_letter import READ, WRITE
 from .history import Cause
-from .kernel import UNBOUNDED, BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, ite, same
+from .kernel import (
+    UNBOUNDED,
+    BoolLike,
+    Constants,
+    Domain,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    ite,
+    same,
+    variable,
+)
 from .membership import Consumer
 from .route import Queue
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Copy(Domain, size="copies", label="k"):
@@ -32,9 +51,6 @@ class Place(IntEnum):
 
 
 retry_copy = Machine("retry_copy", doc="Copies of messages that were sent back, from their storing to their topic.")
-retry_copy.constant("attempts", 1, high=4, doc="maxReconsumeTimes: tries after the first")
-retry_copy.constant("levels", 4, low=1, high=18, doc="levels of the delay table (DL-1)")
-retry_copy.constant("watch_retries", 0, high=1, doc="1 to note which delivery led to which copy")
 
 
 def retries(k: Constants) -> bool:
@@ -56,6 +72,28 @@ def most_times(k: Constants) -> int:
     return int(k.failures + k.refusals) + 1
 
 
+@retry_copy.state
+class RetryCopyState(State):
+    """Copies of messages that were sent back."""
+
+    attempts = constant(1, high=4, doc="maxReconsumeTimes: tries after the first")
+    levels = constant(4, low=1, high=18, doc="levels of the delay table (DL-1)")
+    watch_retries = constant(0, high=1, doc="1 to note which delivery led to which copy")
+    place = variable(Place, Copy, when=retries)
+    dead = variable(bool, Copy, when=retries, doc="it is for the dead-letter topic, not the retry topic")
+    times = variable(Int(0, most_times), Copy, when=retries, doc="reconsumeTimes")
+    level = variable(Int(0, "levels"), Copy, when=retries, doc="delay level; 0 is no delay")
+    root = variable(Int(0, _codes), Copy, when=retries, doc="the message of the topic it stems from (UNIQ_KEY)")
+    origin_id = variable(Int(0, _codes), Copy, when=retries, doc="ORIGIN_MESSAGE_ID (SB-21)")
+    content = variable(Int(0, lambda k: max(int(k.copies) - 1, 0)), Message, when=retries, doc="of the retry queue")
+    dead_letter_permission = variable(Int(0, READ | WRITE), when=retries, doc="of the topic; 0: not there yet")
+    source = variable(Int(0, _codes), Copy, when=watched, doc="the message whose delivery led to it")
+    tries = variable(Int(0, most_times), Copy, when=watched, doc="how often its message was sent back before it")
+    reason = variable(Cause, Copy, when=watched, doc="why its message may have further copies")
+    answered = variable(bool, Consumer, Queue, Message, when=watched, doc="the last delivery has led to a copy already")
+    unexplained_copy = variable(bool, when=watched, doc="one delivery led to two copies for no known reason")
+
+
 # A constraint is not checked if it names an unbounded constant, so this one does not name the messages.
 retry_copy.constraint(
     "copies",
@@ -63,77 +101,56 @@ retry_copy.constraint(
     message="with retry copies the number of messages must be bounded",
 )
 
-retry_copy.variable("place", Place, Copy, when=retries)
-retry_copy.variable("dead", bool, Copy, when=retries, doc="it is for the dead-letter topic, not the retry topic")
-retry_copy.variable("times", Int(0, most_times), Copy, when=retries, doc="reconsumeTimes")
-retry_copy.variable("level", Int(0, "levels"), Copy, when=retries, doc="delay level; 0 is no delay")
-retry_copy.variable("root", Int(0, _codes), Copy, when=retries, doc="the message of the topic it stems from (UNIQ_KEY)")
-retry_copy.variable("origin_id", Int(0, _codes), Copy, when=retries, doc="ORIGIN_MESSAGE_ID (SB-21)")
-retry_copy.variable(
-    "content", Int(0, lambda k: max(int(k.copies) - 1, 0)), Message, when=retries, doc="of the retry queue"
-)
-retry_copy.variable("dead_letter_permission", Int(0, READ | WRITE), when=retries, doc="of the topic; 0: not there yet")
 
-retry_copy.variable("source", Int(0, _codes), Copy, when=watched, doc="the message whose delivery led to it")
-retry_copy.variable(
-    "tries", Int(0, most_times), Copy, when=watched, doc="how often its message was sent back before it"
-)
-retry_copy.variable("reason", Cause, Copy, when=watched, doc="why its message may have further copies")
-retry_copy.variable(
-    "answered", bool, Consumer, Queue, Message, when=watched, doc="the last delivery has led to a copy already"
-)
-retry_copy.variable("unexplained_copy", bool, when=watched, doc="one delivery led to two copies for no known reason")
-
-
-def code(s: State, q: IntLike, m: IntLike) -> IntLike:
+def code(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """One number that identifies the message at offset ``m`` of ``q``."""
     return q * s.messages + m
 
 
-def stored(s: State, k: IntLike) -> BoolLike:
+def stored(s: GroupState, k: IntLike) -> BoolLike:
     """Whether copy ``k`` has been stored."""
     return s.place[k] != Place.NONE
 
 
-def next_copy(s: State) -> IntLike:
+def next_copy(s: GroupState) -> IntLike:
     """The number the next copy gets."""
     return s.count(Copy, lambda k: stored(s, k))
 
 
-def is_retry_code(s: State, number: IntLike) -> BoolLike:
+def is_retry_code(s: GroupState, number: IntLike) -> BoolLike:
     """Whether a number (see :func:`code`) identifies a message of the retry queue."""
     return number >= code(s, s.queues - 1, 0)
 
 
-def times_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+def times_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """The count stored with the message at ``m`` of ``q``; 0 in a queue of the topic."""
     return s.times[s.content[m]] if is_retry(s.constants, q) else 0
 
 
-def root_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+def root_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """The message of the topic from which the one at ``m`` of ``q`` originates."""
     return s.root[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
 
 
-def tries_of(s: State, q: IntLike, m: IntLike) -> IntLike:
+def tries_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """How often the message at ``m`` of ``q`` was really sent back before."""
     return s.tries[s.content[m]] if is_retry(s.constants, q) else 0
 
 
 @retry_copy.definition
-def kept_origin(s: State, q: IntLike, m: IntLike) -> IntLike:
+def kept_origin(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """SB-21: ORIGIN_MESSAGE_ID of a copy: kept if there is one, otherwise the id of the message itself."""
     return s.origin_id[s.content[m]] if is_retry(s.constants, q) else code(s, q, m)
 
 
 @retry_copy.definition
-def permission_of_new_topic(s: State, by_fallback: bool) -> int:
+def permission_of_new_topic(s: GroupState, by_fallback: bool) -> int:
     """DQ-1: permission with which a dead-letter topic is created, by either of the two ways (since 4.9.2)."""
     return READ | WRITE
 
 
 @retry_copy.definition
-def accepts(s: State) -> BoolLike:
+def accepts(s: GroupState) -> BoolLike:
     """Whether the broker accepts requests."""
     return True
 
@@ -160,7 +177,7 @@ class NewCopy:
     by_fallback: bool = False
 
 
-def store(s: State, *copies: NewCopy) -> None:
+def store(s: GroupState, *copies: NewCopy) -> None:
     """The broker appends ``copies``, in this order, each to the schedule topic or directly to its own topic (DL-2)."""
     first = next_copy(s)
     s.require(accepts(s), first + len(copies) <= s.copies)
@@ -179,7 +196,7 @@ def store(s: State, *copies: NewCopy) -> None:
     _create_dead_letter_topic(s, copies)
 
 
-def _create_dead_letter_topic(s: State, copies: tuple[NewCopy, ...]) -> None:
+def _create_dead_letter_topic(s: GroupState, copies: tuple[NewCopy, ...]) -> None:
     """The topic is created with the first dead letter; an existing one keeps its permission."""
     permission = s.dead_letter_permission
     for copy in copies:
@@ -188,19 +205,19 @@ def _create_dead_letter_topic(s: State, copies: tuple[NewCopy, ...]) -> None:
     s.dead_letter_permission = permission
 
 
-def in_retry_queue(s: State, k: IntLike) -> BoolLike:
+def in_retry_queue(s: GroupState, k: IntLike) -> BoolLike:
     """Whether the retry queue has copy ``k``."""
     retry = s.queues - 1
     return s.exists(Message, lambda m: all_of(m < s.log_end[retry], same(s.content[m], k)))
 
 
-def copies_in_retry_queue(s: State, k: IntLike) -> IntLike:
+def copies_in_retry_queue(s: GroupState, k: IntLike) -> IntLike:
     """How often the retry queue has copy ``k``."""
     retry = s.queues - 1
     return s.count(Message, lambda m: all_of(m < s.log_end[retry], same(s.content[m], k)))
 
 
-def copied(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def copied(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether some copy originates from the topic's message at ``m`` of ``q``."""
     return s.exists(Copy, lambda k: all_of(stored(s, k), same(s.root[k], code(s, q, m))))
 
@@ -217,7 +234,7 @@ def readable(permission: IntLike) -> BoolLike:
     killed_by="dead-letter-identifiable",
     constants={"queues": 2, "messages": 3, "retry_room": 2, "consumers": 1, "copies": 2, "failures": 2},
 )
-def origin_of_last_hop(s: State, q: IntLike, m: IntLike) -> IntLike:
+def origin_of_last_hop(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """The id is set, then overwritten with the properties of the copy that was read: it names the last hop only.
 
     apache/rocketmq#4050, fixed in 5.0.0.
@@ -240,7 +257,7 @@ def origin_of_last_hop(s: State, q: IntLike, m: IntLike) -> IntLike:
         "refused": 2,
     },
 )
-def write_only_by_fallback(s: State, by_fallback: bool) -> int:
+def write_only_by_fallback(s: GroupState, by_fallback: bool) -> int:
     """One of two paths creates the topic without read permission: nobody can browse or re-drive what is in it.
 
     apache/rocketmq#2437 fixed the other path, 4.9.2 this one.

@@ -10,10 +10,30 @@ stored, in store order within its level, since all entries of a level wait equal
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .delay import loaded_position
-from .kernel import BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, any_of, implies, ite, not_, same
+from .kernel import (
+    BoolLike,
+    Constants,
+    Domain,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    any_of,
+    constant,
+    implies,
+    ite,
+    not_,
+    same,
+    variable,
+)
 from .retry_copy import Copy, Place, accepts, code, next_copy, retries, stored, watched
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Level(Domain, size="levels", label="queue "):
@@ -21,27 +41,6 @@ class Level(Domain, size="levels", label="queue "):
 
 
 schedule = Machine("schedule", doc="Delivery of delayed messages, one position a level, and its progress file.")
-schedule.constant("broker_stops", 0, high=2, doc="how often the broker may be stopped in order and started again")
-schedule.constant("broker_crashes", 0, high=2, doc="how often it may crash, back to the positions in its file")
-schedule.constant("promotions", 0, high=1, doc="how often a replica may take its place, with its copy of that file")
-schedule.constant("stores_lost", 0, high=1, doc="how often a restart may find the delivered part of the topic gone")
-schedule.constant("power_losses", 0, high=1, doc="how often the broker may lose the last copy, not yet on disk (SB-16)")
-schedule.constant("clock_steps", 0, high=1, doc="how often a clock stepped back may make an entry look overdue (DL-5)")
-schedule.constant("unsure_puts", 0, high=1, doc="how often a put may succeed and be taken for failed (DL-6)")
-schedule.constant("unreadable", 0, high=1, doc="how many entries may be unreadable when they are due (DL-5)")
-schedule.constant(
-    "early_requests", 0, high=1, doc="1: requests are served before the positions are read, as in 5.3.3 (DL-4)"
-)
-schedule.constant("runs", 0, high=1, doc="1 to follow where the current run of each delivery task began")
-
-
-def _delays(k: Constants) -> bool:
-    """Whether anything is ever stored with a delay."""
-    by_request = k.listener_level >= 0 or k.expiries > 0
-    by_fallback = k.refused + k.lost_replies > 0
-    tried_again = k.attempts > 0 and (by_request or by_fallback)
-    delayed_dead_letter = k.version == "4.9.8" and by_fallback
-    return retries(k) and bool(tried_again or delayed_dead_letter or k.count_resets or k.repeated_fallbacks)
 
 
 def _saves(k: Constants) -> bool:
@@ -61,50 +60,73 @@ def _faulty(budget: str) -> Callable[[Constants], bool]:
     return lambda k: retries(k) and bool(k[budget])
 
 
-schedule.variable("ripe", bool, Copy, when=retries, doc="its delay has passed")
-schedule.variable("gone", bool, Copy, when=_faulty("stores_lost"), doc="its entry in the schedule topic is lost")
-schedule.variable("position", Int(0, "copies"), Level, when=retries, doc="next entry that is delivered")
-schedule.variable("progress", Int(0, "copies"), Level, when=_saves, doc="offsetTable: what will be saved")
-schedule.variable("saved", Int(0, "copies"), Level, when=_saves, doc="delayOffset.json")
-schedule.variable("replicated", Int(0, "copies"), Level, when=_faulty("promotions"), doc="a replica's copy of the file")
-schedule.variable("run_start", Int(0, "copies"), Level, when=_runs, doc="first entry of the current run")
-schedule.variable("loading", bool, when=_starts, doc="the broker is starting and has not read the file yet")
+@schedule.state
+class ScheduleState(State):
+    """Positions of the delay levels, and their progress file."""
+
+    broker_stops = constant(0, high=2, doc="how often the broker may be stopped in order and started again")
+    broker_crashes = constant(0, high=2, doc="how often it may crash, back to the positions in its file")
+    promotions = constant(0, high=1, doc="how often a replica may take its place, with its copy of that file")
+    stores_lost = constant(0, high=1, doc="how often a restart may find the delivered part of the topic gone")
+    power_losses = constant(0, high=1, doc="how often the broker may lose the last copy, not yet on disk (SB-16)")
+    clock_steps = constant(0, high=1, doc="how often a clock stepped back may make an entry look overdue (DL-5)")
+    unsure_puts = constant(0, high=1, doc="how often a put may succeed and be taken for failed (DL-6)")
+    unreadable = constant(0, high=1, doc="how many entries may be unreadable when they are due (DL-5)")
+    early_requests = constant(0, high=1, doc="1: requests are served before the positions are read, as in 5.3.3 (DL-4)")
+    runs = constant(0, high=1, doc="1 to follow where the current run of each delivery task began")
+    ripe = variable(bool, Copy, when=retries, doc="its delay has passed")
+    gone = variable(bool, Copy, when=_faulty("stores_lost"), doc="its entry in the schedule topic is lost")
+    position = variable(Int(0, "copies"), Level, when=retries, doc="next entry that is delivered")
+    progress = variable(Int(0, "copies"), Level, when=_saves, doc="offsetTable: what will be saved")
+    saved = variable(Int(0, "copies"), Level, when=_saves, doc="delayOffset.json")
+    replicated = variable(Int(0, "copies"), Level, when=_faulty("promotions"), doc="a replica's copy of the file")
+    run_start = variable(Int(0, "copies"), Level, when=_runs, doc="first entry of the current run")
+    loading = variable(bool, when=_starts, doc="the broker is starting and has not read the file yet")
 
 
-def indexed(s: State, k: IntLike, queue: IntLike) -> BoolLike:
+def _delays(k: Constants) -> bool:
+    """Whether anything is ever stored with a delay."""
+    by_request = k.listener_level >= 0 or k.expiries > 0
+    by_fallback = k.refused + k.lost_replies > 0
+    tried_again = k.attempts > 0 and (by_request or by_fallback)
+    delayed_dead_letter = k.version == "4.9.8" and by_fallback
+    return retries(k) and bool(tried_again or delayed_dead_letter or k.count_resets or k.repeated_fallbacks)
+
+
+def indexed(s: GroupState, k: IntLike, queue: IntLike) -> BoolLike:
     """Whether copy ``k`` has an entry in ``queue`` of the schedule topic; entries stay after they are delivered."""
     lost = s.gone[k] if s.stores_lost else False
     return all_of(stored(s, k), same(s.level[k], queue + 1), not_(lost))
 
 
-def entry(s: State, k: IntLike) -> IntLike:
+def entry(s: GroupState, k: IntLike) -> IntLike:
     """The offset of copy ``k`` in its queue of the schedule topic: the number of entries before it."""
     return s.count(Copy, lambda j: all_of(j < k, indexed(s, j, s.level[k] - 1)))
 
 
-def entries(s: State, queue: IntLike) -> IntLike:
+def entries(s: GroupState, queue: IntLike) -> IntLike:
     """The maximum offset of a queue of the schedule topic."""
     return s.count(Copy, lambda k: indexed(s, k, queue))
 
 
-def position_of(s: State, k: IntLike) -> IntLike:
+def position_of(s: GroupState, k: IntLike) -> IntLike:
     """The delivery position in the queue of copy ``k``."""
     return s.position[s.level[k] - 1]
 
 
-def is_head(s: State, k: IntLike) -> BoolLike:
+def is_head(s: GroupState, k: IntLike) -> BoolLike:
     """Whether ``k`` is the entry that is delivered next at its level."""
     lost = s.gone[k] if s.stores_lost else False
     return all_of(stored(s, k), s.level[k] > 0, not_(lost), same(entry(s, k), position_of(s, k)))
 
 
-def delivering(s: State) -> BoolLike:
+def delivering(s: GroupState) -> BoolLike:
     """Whether the delivery tasks run."""
     return not_(s.loading) if _starts(s.constants) else True
 
 
 @schedule.refine(accepts)
-def serves(s: State) -> BoolLike:
+def serves(s: GroupState) -> BoolLike:
     """A broker that starts opens its ports once it has read its files.
 
     In 5.3.3 ``ScheduleMessageService#start`` reads the positions once more, after
@@ -115,7 +137,7 @@ def serves(s: State) -> BoolLike:
 
 
 @schedule.action(fair=True, tells="the delay of {k} has passed", when=_delays)
-def ripen(s: State, k: Copy) -> None:
+def ripen(s: GroupState, k: Copy) -> None:
     """DL-3: due at store time plus the delay of the level; therefore in store order within a level."""
 
     def before(j: IntLike) -> BoolLike:
@@ -127,18 +149,18 @@ def ripen(s: State, k: Copy) -> None:
 
 
 @schedule.definition
-def due(s: State, k: IntLike) -> BoolLike:
+def due(s: GroupState, k: IntLike) -> BoolLike:
     """DL-5: the head is delivered once its delay has passed; nothing behind it is considered before."""
     return s.ripe[k]
 
 
 @schedule.definition
-def recorded(s: State, queue: IntLike) -> IntLike:
+def recorded(s: GroupState, queue: IntLike) -> IntLike:
     """DL-6: the progress that a delivery reports: the entry after the one just delivered (``PutResultProcess``)."""
     return s.position[queue] + 1
 
 
-def _append(s: State, k: IntLike) -> None:
+def _append(s: GroupState, k: IntLike) -> None:
     """DL-6, DL-10: the message enters its own topic, and gets an offset there."""
     retry = s.queues - 1
     s.require(any_of(s.dead[k], s.log_end[retry] < s.messages))
@@ -148,7 +170,7 @@ def _append(s: State, k: IntLike) -> None:
         s.log_end[retry] = s.log_end[retry] + 1
 
 
-def _advance(s: State, k: IntLike) -> None:
+def _advance(s: GroupState, k: IntLike) -> None:
     queue = s.level[k] - 1
     s.position[queue] = s.position[queue] + 1
     if _saves(s.constants):
@@ -159,7 +181,7 @@ def _advance(s: State, k: IntLike) -> None:
 
 
 @schedule.action(fair=True, tells="the broker delivers {k} to its topic", when=_delays)
-def deliver(s: State, k: Copy) -> None:
+def deliver(s: GroupState, k: Copy) -> None:
     """DL-5, DL-6: the head of a level, when it is due.
 
     ``ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeUp``.
@@ -170,7 +192,7 @@ def deliver(s: State, k: Copy) -> None:
 
 
 @schedule.action(budget="clock_steps", tells="the broker's clock steps back; {k} seems overdue", when=retries)
-def deliver_early(s: State, k: Copy) -> None:
+def deliver_early(s: GroupState, k: Copy) -> None:
     """DL-5: due later than a message stored now could be, so it is delivered at once (``correctDeliverTimestamp``)."""
     s.require(delivering(s), is_head(s, k), not_(s.ripe[k]))
     _append(s, k)
@@ -178,7 +200,7 @@ def deliver_early(s: State, k: Copy) -> None:
 
 
 @schedule.action(budget="unsure_puts", tells="the broker delivers {k}, and believes it failed", when=retries)
-def deliver_unsure(s: State, k: Copy) -> None:
+def deliver_unsure(s: GroupState, k: Copy) -> None:
     """DL-6, G3-9: the put is not answered with PUT_OK, although it happened: the same entry is delivered again after
     100 ms.
     """
@@ -187,33 +209,33 @@ def deliver_unsure(s: State, k: Copy) -> None:
 
 
 @schedule.action(budget="unreadable", tells="{k} is unreadable when it is due, and skipped", when=retries)
-def skip(s: State, k: Copy) -> None:
+def skip(s: GroupState, k: Copy) -> None:
     """DL-5, G2-11: the message is gone from the log; delivery silently moves on."""
     s.require(delivering(s), is_head(s, k), due(s, k), s.place[k] == Place.SCHEDULE_TOPIC)
     _advance(s, k)
 
 
 @schedule.definition
-def may_save(s: State) -> BoolLike:
+def may_save(s: GroupState) -> BoolLike:
     """DL-4: the file is written every 10 s, once it has been read."""
     return delivering(s)
 
 
 @schedule.action(fair=True, tells="the broker saves its delivery positions", when=_saves)
-def save(s: State) -> None:
+def save(s: GroupState) -> None:
     """DL-4: ``ScheduleMessageService#persist``, for all levels at once."""
     s.require(may_save(s), s.exists(Level, lambda queue: not_(same(s.saved[queue], s.progress[queue]))))
     s.saved = lambda queue: s.progress[queue]
 
 
 @schedule.definition
-def saved_at_stop(s: State, queue: IntLike) -> IntLike:
+def saved_at_stop(s: GroupState, queue: IntLike) -> IntLike:
     """DL-4: a graceful stop saves the positions once more (``ScheduleMessageService#stop``)."""
     return s.progress[queue]
 
 
 @schedule.action(budget="broker_stops", tells="the broker is stopped in order and started again", when=retries)
-def stop_broker(s: State) -> None:
+def stop_broker(s: GroupState) -> None:
     """The delivery tasks end, and the positions are saved; the next process begins with an empty table."""
     s.require(delivering(s))
     s.saved = lambda queue: saved_at_stop(s, queue)
@@ -221,33 +243,33 @@ def stop_broker(s: State) -> None:
 
 
 @schedule.action(budget="broker_crashes", tells="the broker crashes and is started again", when=retries)
-def crash_broker(s: State) -> None:
+def crash_broker(s: GroupState) -> None:
     """DL-7: the file is as old as the last save."""
     s.require(delivering(s))
     _begin_start(s)
 
 
-def _begin_start(s: State) -> None:
+def _begin_start(s: GroupState) -> None:
     s.position = lambda queue: 0
     s.progress = lambda queue: 0
     s.loading = True
 
 
 @schedule.definition
-def first_position(s: State, queue: IntLike) -> IntLike:
+def first_position(s: GroupState, queue: IntLike) -> IntLike:
     """DL-4: the saved position, clamped to the range of the queue (``correctDelayOffset``)."""
     return loaded_position(s.saved[queue], 0, entries(s, queue))
 
 
 @schedule.action(fair=True, tells="the broker reads its delivery positions", when=_starts)
-def load(s: State) -> None:
+def load(s: GroupState) -> None:
     """DL-4: ``ScheduleMessageService#load``, before any delivery (``BrokerController#initialize``)."""
     s.require(s.loading)
     _go_on_from(s, lambda queue: first_position(s, queue))
     s.loading = False
 
 
-def _go_on_from(s: State, position: Callable[[IntLike], IntLike]) -> None:
+def _go_on_from(s: GroupState, position: Callable[[IntLike], IntLike]) -> None:
     s.position = position
     s.progress = position
     if s.runs:
@@ -257,7 +279,7 @@ def _go_on_from(s: State, position: Callable[[IntLike], IntLike]) -> None:
 @schedule.action(
     budget="stores_lost", tells="the broker comes back without the delivered part of its store", when=retries
 )
-def lose_store(s: State) -> None:
+def lose_store(s: GroupState) -> None:
     """H1: logs restored from elsewhere or rebuilt, with the old progress file: it points behind their end."""
     s.require(delivering(s), s.exists(Copy, lambda k: stored(s, k)))
     s.require(s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC))
@@ -266,7 +288,7 @@ def lose_store(s: State) -> None:
 
 
 @schedule.action(budget="power_losses", tells="the broker loses power; {k} was not on disk", when=watched)
-def lose_power(s: State, k: Copy) -> None:
+def lose_power(s: GroupState, k: Copy) -> None:
     """SB-16, G2-8: copies are put without waiting for the disk or the replica, even if the broker is synchronous.
 
     The original's offset has passed it by then.
@@ -283,27 +305,27 @@ def lose_power(s: State, k: Copy) -> None:
 
 
 @schedule.action(fair=True, tells="the replica copies the delivery positions", when=_faulty("promotions"))
-def replicate(s: State) -> None:
+def replicate(s: GroupState) -> None:
     """DL-7: every 10 s the file is copied, not the table (``SlaveSynchronize#syncDelayOffset``)."""
     s.require(s.exists(Level, lambda queue: not_(same(s.replicated[queue], s.saved[queue]))))
     s.replicated = lambda queue: s.saved[queue]
 
 
 @schedule.definition
-def promoted_position(s: State, queue: IntLike) -> IntLike:
+def promoted_position(s: GroupState, queue: IntLike) -> IntLike:
     """The position at which a replica that becomes master begins: it reads its copy of the file first."""
     return loaded_position(s.replicated[queue], 0, entries(s, queue))
 
 
 @schedule.action(budget="promotions", tells="a replica becomes master", when=retries)
-def promote(s: State) -> None:
+def promote(s: GroupState) -> None:
     """The logs are complete, but the positions are as old as the last copy of the file (DL-7)."""
     s.require(delivering(s))
     _go_on_from(s, lambda queue: promoted_position(s, queue))
     s.saved = lambda queue: s.replicated[queue]
 
 
-def waits(s: State, k: IntLike) -> BoolLike:
+def waits(s: GroupState, k: IntLike) -> BoolLike:
     """Whether ``k`` is in the schedule topic, and delivery will still reach it."""
     return all_of(s.place[k] == Place.SCHEDULE_TOPIC, position_of(s, k) <= entry(s, k))
 
@@ -322,7 +344,7 @@ _TWO = {"queues": 2, "messages": 4, "retry_room": 2, "consumers": 1, "copies": 2
     killed_by="schedule-never-passes-a-message",
     constants={**_ONE, "attempts": 2, "stores_lost": 1},
 )
-def unclamped_position(s: State, queue: IntLike) -> IntLike:
+def unclamped_position(s: GroupState, queue: IntLike) -> IntLike:
     """The saved position is taken as it is, beyond the end: nothing is delivered until the queue has grown past it.
 
     apache/rocketmq#1869, #1472, fixed in 4.9.2 and 4.9.3.
@@ -337,7 +359,7 @@ def unclamped_position(s: State, queue: IntLike) -> IntLike:
     killed_by="schedule-once",
     constants={**_ONE, "broker_stops": 1},
 )
-def not_saved_at_stop(s: State, queue: IntLike) -> IntLike:
+def not_saved_at_stop(s: GroupState, queue: IntLike) -> IntLike:
     """A graceful stop does not save: up to ten seconds of deliveries are repeated. apache/rocketmq#3473."""
     return s.saved[queue]
 
@@ -349,7 +371,7 @@ def not_saved_at_stop(s: State, queue: IntLike) -> IntLike:
     killed_by="schedule-once",
     constants={**_ONE, "broker_stops": 1},
 )
-def save_before_load(s: State) -> BoolLike:
+def save_before_load(s: GroupState) -> BoolLike:
     """The timer that saves starts before the file was read, and writes an empty table. apache/rocketmq#6881."""
     return True
 
@@ -361,7 +383,7 @@ def save_before_load(s: State) -> BoolLike:
     killed_by="schedule-goes-on-where-saved",
     constants={**_ONE, "promotions": 1},
 )
-def position_in_memory(s: State, queue: IntLike) -> IntLike:
+def position_in_memory(s: GroupState, queue: IntLike) -> IntLike:
     """The replica copied the file and kept its table: it delivers from where it was at its own start.
 
     apache/rocketmq#2259, #2518.
@@ -376,6 +398,6 @@ def position_in_memory(s: State, queue: IntLike) -> IntLike:
     killed_by="schedule-once",
     constants={**_TWO, "broker_stops": 1, "runs": 1},
 )
-def recorded_start_of_run(s: State, queue: IntLike) -> IntLike:
+def recorded_start_of_run(s: GroupState, queue: IntLike) -> IntLike:
     """Every delivery of a run reports the run's first entry as its own. apache/rocketmq#3967, fixed in 4.9.4."""
     return s.run_start[queue] + 1

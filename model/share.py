@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 from .allocation import (
     Averagely,
@@ -79,12 +80,12 @@ def queues_of(k: Constants) -> list[MessageQueue]:
     return [MessageQueue("T", "r0@b" if 2 * q < k.queues else "r1@b", q) for q in range(k.queues)]
 
 
-def eligible(k: Constants, q: int) -> bool:
+def eligible(k: Constants, q: IntLike) -> bool:
     """Whether the strategy gives queue ``q`` to any client at all (MACHINE_ROOM leaves out the other rooms, RB-24)."""
     return k.strategy != "MACHINE_ROOM" or queues_of(k)[q].broker_name == "r0@b"
 
 
-def _looked_up(k: Constants, strategy: str, c: IntLike, view: MemberSet, queues: int, q: IntLike) -> BoolLike:
+def _looked_up(k: Constants, strategy: str, c: Any, view: MemberSet, queues: int, q: IntLike) -> BoolLike:
     table = _table(strategy, c, tuple(ids_of(k)), tuple(queues_of(k)), queues)
     rows = []
     for members, owned in table.items():

@@ -7,24 +7,21 @@ a topic later is started like one of a new group (G1).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .consume_queue import end, is_retry, start
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, ite, minimum, not_
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, constant, ite, minimum, not_, variable
 from .membership import Consumer
 from .offsets import broadcasting, may_be_missing, stored_offset
 from .process_queue import NO_OFFSET
 from .route import Queue
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 FROM_WHERE = ("LAST_OFFSET", "FIRST_OFFSET", "TIMESTAMP")
 
 start_position = Machine("start_position", doc="Where windows begin, with a stored offset and without one.")
-start_position.constant(
-    "from_where", "LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere: start without an offset"
-)
-start_position.constant("timestamp_offset", 0, doc="offset that CONSUME_FROM_TIMESTAMP finds")
-start_position.constant("head_in_memory", 0, high=1, doc="1: the first message of a queue is still in memory (OF-21)")
-start_position.constant(
-    "starts", "whole", choices=("whole", "steps"), doc="grain: steps lets messages come between query and choice"
-)
 
 
 def starts_in_steps(k: Constants) -> bool:
@@ -36,19 +33,29 @@ def starts_in_steps(k: Constants) -> bool:
     return bool(k.starts == "steps" and may_be_missing(k) and not always_zero)
 
 
-start_position.variable(
-    "unknown", bool, Consumer, Queue, when=starts_in_steps, doc="the broker has answered that no offset is stored"
-)
+@start_position.state
+class StartPositionState(State):
+    """What decides where a window begins."""
+
+    from_where = constant("LAST_OFFSET", choices=FROM_WHERE, doc="ConsumeFromWhere: start without an offset")
+    timestamp_offset = constant(0, doc="offset that CONSUME_FROM_TIMESTAMP finds")
+    head_in_memory = constant(0, high=1, doc="1: the first message of a queue is still in memory (OF-21)")
+    starts = constant(
+        "whole", choices=("whole", "steps"), doc="grain: steps lets messages come between query and choice"
+    )
+    unknown = variable(
+        bool, Consumer, Queue, when=starts_in_steps, doc="the broker has answered that no offset is stored"
+    )
 
 
 @start_position.definition
-def queried_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
+def queried_offset(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """OF-3: the answer of QUERY_CONSUMER_OFFSET, or the client's own file; -1 if there is none."""
     return stored_offset(s, c, q)
 
 
 @start_position.definition
-def answers_zero(s: State, q: IntLike) -> BoolLike:
+def answers_zero(s: GroupState, q: IntLike) -> BoolLike:
     """OF-21: the broker answers 0 for a queue from whose head nothing has been deleted or pushed out of memory yet.
 
     ``ConsumerManageProcessor#queryConsumerOffset``. Up to 5.0 it is enough that the head is not only on disk, which is
@@ -63,7 +70,7 @@ def answers_zero(s: State, q: IntLike) -> BoolLike:
 
 
 @start_position.definition
-def chosen_offset(s: State, q: IntLike) -> IntLike:
+def chosen_offset(s: GroupState, q: IntLike) -> IntLike:
     """RB-40: the position that ``ConsumeFromWhere`` selects; the rules for the retry queue differ, and are odd.
 
     ``RebalancePushImpl#computePullFromWhereWithException``.
@@ -76,7 +83,7 @@ def chosen_offset(s: State, q: IntLike) -> IntLike:
     }[s.from_where]
 
 
-def first_offset(s: State, q: IntLike) -> IntLike:
+def first_offset(s: GroupState, q: IntLike) -> IntLike:
     """RB-41: where a window over a queue without a stored offset begins: OF-21 takes precedence over the client's
     choice.
     """
@@ -84,13 +91,13 @@ def first_offset(s: State, q: IntLike) -> IntLike:
 
 
 @start_position.definition
-def start_offset(s: State, c: IntLike, q: IntLike) -> IntLike:
+def start_offset(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """RB-40: a new window starts at the stored offset if there is one, whatever ``ConsumeFromWhere`` says."""
     stored = queried_offset(s, c, q)
     return ite(stored != NO_OFFSET, stored, first_offset(s, q)) if may_be_missing(s.constants) else stored
 
 
-def offset_answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def offset_answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether one answer of the broker is enough to start in ``q``."""
     if not starts_in_steps(s.constants):
         return True
@@ -104,7 +111,7 @@ def offset_answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
     killed_by="every-regression-has-a-cause",
     constants={"messages": 1, "consumers": 1, "moves": 1, "slaves": 1, "watch_offsets": 1},
 )
-def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
+def ask_any_replica(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """The first broker address of a hash map is used: perhaps that of a slave, whose copy is old (``replicas``).
 
     apache/rocketmq commit e2a4b37785, 4.9.3.
@@ -119,7 +126,7 @@ def ask_any_replica(s: State, c: IntLike, q: IntLike) -> IntLike:
     killed_by="offset-never-past-unfinished",
     constants={"queues": 2, "group": "scaled", "messages": 1, "arriving": 1, "consumers": 1, "head_in_memory": 1},
 )
-def never_zero(s: State, q: IntLike) -> BoolLike:
+def never_zero(s: GroupState, q: IntLike) -> BoolLike:
     """Nothing softens the client's choice: a queue added to a topic is started at its end, and its beginning skipped.
 
     apache/rocketmq#9307, #10955; rocketmq-flink#116.

@@ -6,18 +6,29 @@ have already been notified to take (ST-9, from the order in ``DefaultMQPushConsu
 
 from __future__ import annotations
 
-from .kernel import BoolLike, IntLike, Machine, State, implies, not_
+from typing import TYPE_CHECKING
+
+from .kernel import BoolLike, IntLike, Machine, State, constant, implies, not_
 from .lock import unlock_batch, uses_locks
 from .membership import Broker, Consumer, Life, alive, reaches, wake
 from .rebalance import Pass
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 start_stop = Machine("start_stop", doc="Starts, graceful stops and deaths of client instances.")
-start_stop.constant("leaves", 0, high=3, doc="how many consumers may stop gracefully")
-start_stop.constant("crashes", 0, high=3, doc="how many consumers may die without a word")
+
+
+@start_stop.state
+class StartStopState(State):
+    """How often clients may stop or die."""
+
+    leaves = constant(0, high=3, doc="how many consumers may stop gracefully")
+    crashes = constant(0, high=3, doc="how many consumers may die without a word")
 
 
 @start_stop.action(tells="{c} starts", when=lambda k: k.consumers > k.running)
-def start(s: State, c: Consumer) -> None:
+def start(s: GroupState, c: Consumer) -> None:
     """ST-1: the instance runs; it is not a member anywhere until its heartbeats arrive.
 
     ``DefaultMQPushConsumerImpl#start``.
@@ -29,14 +40,14 @@ def start(s: State, c: Consumer) -> None:
 
 
 @start_stop.definition
-def service_stops(s: State, c: IntLike) -> None:
+def service_stops(s: GroupState, c: IntLike) -> None:
     """ST-8 (1): what else happens when the consume service stops; an orderly one unlocks its queues."""
     if uses_locks(s.constants):
         unlock_batch(s, c, lambda _: True)
 
 
 @start_stop.action(budget="leaves", tells="{c} begins to shut down")
-def stop(s: State, c: Consumer) -> None:
+def stop(s: GroupState, c: Consumer) -> None:
     """ST-8 (1): the consume service stops, orderly locks are released; its queues stay undropped until the last step.
 
     ``DefaultMQPushConsumerImpl#shutdown``, ``ConsumeMessageOrderlyService#shutdown``.
@@ -47,18 +58,18 @@ def stop(s: State, c: Consumer) -> None:
 
 
 @start_stop.definition
-def may_unregister(s: State, c: IntLike) -> BoolLike:
+def may_unregister(s: GroupState, c: IntLike) -> BoolLike:
     """What must happen before a stopping client unregisters: its offsets are persisted (ST-8 (2))."""
     return True
 
 
 @start_stop.definition
-def process_ends(s: State, c: IntLike, in_order: bool) -> None:
+def process_ends(s: GroupState, c: IntLike, in_order: bool) -> None:
     """What else is lost with the process of ``c``, which stopped ``in_order`` or died."""
 
 
 @start_stop.action(fair=True, tells="{b} unregisters {c}", when=lambda k: k.leaves > 0)
-def unregister(s: State, c: Consumer, b: Broker) -> None:
+def unregister(s: GroupState, c: Consumer, b: Broker) -> None:
     """ST-6 (a): UNREGISTER_CLIENT removes the channel and notifies the others.
 
     ``ClientManageProcessor#unregisterClient``, ``ConsumerManager#unregisterConsumer``.
@@ -69,7 +80,7 @@ def unregister(s: State, c: Consumer, b: Broker) -> None:
 
 
 @start_stop.action(fair=True, tells="{c} drops all its queues and is gone", when=lambda k: k.leaves > 0)
-def end_stop(s: State, c: Consumer) -> None:
+def end_stop(s: GroupState, c: Consumer) -> None:
     """ST-8 (5): only after unregistering at every broker it can reach does a client drop its queues.
 
     ``RebalanceImpl#destroy``, last in ``DefaultMQPushConsumerImpl#shutdown``.
@@ -80,13 +91,13 @@ def end_stop(s: State, c: Consumer) -> None:
 
 
 @start_stop.action(budget="crashes", tells="{c} dies")
-def die(s: State, c: Consumer) -> None:
+def die(s: GroupState, c: Consumer) -> None:
     """The process ends without warning; every broker still lists it, and its locks stay."""
     s.require(alive(s, c))
     _vanish(s, c, in_order=False)
 
 
-def _vanish(s: State, c: Consumer, *, in_order: bool) -> None:
+def _vanish(s: GroupState, c: Consumer, *, in_order: bool) -> None:
     """Nothing of a process outlives it, so nothing of it stays in the state."""
     process_ends(s, c, in_order)
     s.life[c] = Life.GONE

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from .kernel import BoolLike, Constants, IntLike, Machine, State
+from typing import TYPE_CHECKING
+
+from .kernel import BoolLike, Constants, IntLike, Machine, State, constant, variable
 from .membership import Consumer, Life
 
+if TYPE_CHECKING:
+    from .group import GroupState
+
 subscription = Machine("subscription", doc="Which members of the group subscribe the topic.")
-subscription.constant("unsubscribed", 0, high=1, doc="1 when the last consumer does not subscribe the topic")
-subscription.constant("unsubscribes", 0, high=2, doc="how many running consumers may unsubscribe the topic")
 
 
 def subscribed_at_start(k: Constants, c: IntLike) -> bool:
@@ -15,24 +18,25 @@ def subscribed_at_start(k: Constants, c: IntLike) -> bool:
     return not (k.unsubscribed and c == k.consumers - 1)
 
 
-subscription.variable(
-    "subscribed",
-    bool,
-    Consumer,
-    init=subscribed_at_start,
-    when=lambda k: k.unsubscribes > 0,
-    doc="the client consumes the topic",
-)
+@subscription.state
+class SubscriptionState(State):
+    """Which members subscribe the topic."""
+
+    unsubscribed = constant(0, high=1, doc="1 when the last consumer does not subscribe the topic")
+    unsubscribes = constant(0, high=2, doc="how many running consumers may unsubscribe the topic")
+    subscribed = variable(
+        bool, Consumer, init=subscribed_at_start, when=lambda k: k.unsubscribes > 0, doc="the client consumes the topic"
+    )
 
 
-def subscribes(s: State, c: IntLike) -> BoolLike:
+def subscribes(s: GroupState, c: IntLike) -> BoolLike:
     """Whether ``c`` consumes the topic."""
     subscribed: BoolLike = s.subscribed[c] if s.unsubscribes else subscribed_at_start(s.constants, c)
     return subscribed
 
 
 @subscription.action(budget="unsubscribes", tells="{c} unsubscribes the topic")
-def unsubscribe(s: State, c: Consumer) -> None:
+def unsubscribe(s: GroupState, c: Consumer) -> None:
     """The topic leaves the client's own table; the broker still counts the member.
 
     ``DefaultMQPushConsumerImpl#unsubscribe``.

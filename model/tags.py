@@ -8,9 +8,13 @@ The broker compares hash codes (FI-1: ``ExpressionMessageFilter``); the client c
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .consume_queue import is_retry
-from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of
+from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, constant
+
+if TYPE_CHECKING:
+    from .group import GroupState
 
 
 class Tag(IntEnum):
@@ -50,10 +54,16 @@ PATTERNS: dict[str, tuple[Tag, ...]] = {
 """Tags of the messages of a queue by offset, repeated for as long as there are messages."""
 
 tags = Machine("tags", doc="Tags of messages, and expressions of members.")
-tags.constant("expression", "*", choices=tuple(EXPRESSIONS), doc="tags that members subscribe")
-tags.constant("other_expression", "same", choices=("same", *EXPRESSIONS), doc="those of the last member")
-tags.constant("next_expression", "same", choices=("same", *EXPRESSIONS), doc="those of members started later")
-tags.constant("tags", "Aa", choices=tuple(PATTERNS), doc="tags of the messages of each queue, repeated")
+
+
+@tags.state
+class TagsState(State):
+    """Tags of messages, and what members ask for."""
+
+    expression = constant("*", choices=tuple(EXPRESSIONS), doc="tags that members subscribe")
+    other_expression = constant("same", choices=("same", *EXPRESSIONS), doc="those of the last member")
+    next_expression = constant("same", choices=("same", *EXPRESSIONS), doc="those of members started later")
+    tags = constant("Aa", choices=tuple(PATTERNS), doc="tags of the messages of each queue, repeated")
 
 
 def filtered(k: Constants) -> bool:
@@ -77,7 +87,7 @@ def asked_for(k: Constants, edition: Edition) -> frozenset[Tag]:
     return EXPRESSIONS[k.expression if named[edition] == "same" else str(named[edition])]
 
 
-def _tagged(s: State, q: IntLike, m: IntLike, chosen: frozenset[Tag]) -> BoolLike:
+def _tagged(s: GroupState, q: IntLike, m: IntLike, chosen: frozenset[Tag]) -> BoolLike:
     """Whether the tag of ``m`` is one of ``chosen``."""
     pattern = PATTERNS[s.tags]
     if is_retry(s.constants, q) or set(pattern) <= chosen:
@@ -85,7 +95,7 @@ def _tagged(s: State, q: IntLike, m: IntLike, chosen: frozenset[Tag]) -> BoolLik
     return any_of(m % len(pattern) == at for at, tag in enumerate(pattern) if tag in chosen)
 
 
-def edition_asks(s: State, edition: IntLike, q: IntLike, m: IntLike, *, by_hash: bool = False) -> BoolLike:
+def edition_asks(s: GroupState, edition: IntLike, q: IntLike, m: IntLike, *, by_hash: bool = False) -> BoolLike:
     """Whether the expression in this ``edition`` asks for ``m``, as the client compares tags or by hash code."""
 
     def wanted(item: Edition) -> BoolLike:

@@ -229,7 +229,7 @@ def machine_room_partition(takes: Takes = machine_room_takes) -> Theorem:
             implies(eligible(queue), place < eligible_queues),
         )
 
-    def taken_by(case: tuple[IntLike, ...], index: IntLike) -> BoolLike:
+    def taken_by(case: tuple[IntLike, BoolLike, IntLike, IntLike, IntLike], index: IntLike) -> BoolLike:
         queue, eligible, place, eligible_queues, consumers = case
         return takes(queue, eligible, place, index, eligible_queues, consumers)
 
@@ -380,7 +380,7 @@ def names(kind: str, numbers: list[int]) -> str:
     return f"{kind}s {', '.join(others)} and {last}" if others else f"{kind} {last}"
 
 
-def takers(consumers: int, takes: Callable[[int], bool]) -> str:
+def takers(consumers: int, takes: Callable[[int], BoolLike]) -> str:
     """Which consumers take something, in words."""
     return names("consumer", [index for index in range(consumers) if takes(index)])
 

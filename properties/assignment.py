@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.assignment import assignment
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, Predicate, all_of, any_of, implies, not_, same
 from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import idle, owner, settled, wanted
@@ -18,34 +19,34 @@ from .property import Kind, Property
 from .verdict import Verdict
 
 
-def owners(s: State, q: IntLike) -> IntLike:
+def owners(s: GroupState, q: IntLike) -> IntLike:
     """How many running consumers have queue ``q``."""
     return s.count(Consumer, lambda c: owner(s, c, q))
 
 
-def overlap(s: State) -> BoolLike:
+def overlap(s: GroupState) -> BoolLike:
     """Some queue has two owners."""
     return s.exists(Queue, lambda q: owners(s, q) >= 2)
 
 
-def gap(s: State) -> BoolLike:
+def gap(s: GroupState) -> BoolLike:
     """Some readable queue that the strategy gives to some client has no owner."""
     return s.exists(Queue, lambda q: all_of(_must_be_owned(s, q), owners(s, q) == 0))
 
 
-def _must_be_owned(s: State, q: int) -> BoolLike:
+def _must_be_owned(s: GroupState, q: IntLike) -> BoolLike:
     k = s.constants
     if k.strategy == "CONFIG":  # The configured lists partition the queues among the configured consumers.
         return all_of(q < readable_queues(s), alive(s, q % k.consumers))
     return all_of(q < readable_queues(s), eligible(k, q))
 
 
-def _works_on(s: State, c: Consumer, q: IntLike) -> BoolLike:
+def _works_on(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     """Whether listeners of ``c`` may run for ``q``: a stopping client has stopped them before it drops its queues."""
     return all_of(s.life[c] == Life.UP, s.owns[c, q], not_(s.paused[c]) if s.pauses else True)
 
 
-def _owns_its_share(s: State, c: Consumer) -> BoolLike:
+def _owns_its_share(s: GroupState, c: Consumer) -> BoolLike:
     # If a lock was refused, or a queue is being repaired, a part of the share is missing for a while.
     exactly = not (s.orderly or s.repairs)
 
@@ -55,7 +56,7 @@ def _owns_its_share(s: State, c: Consumer) -> BoolLike:
     return implies(subscribes(s, c), s.forall(Queue, as_divided))
 
 
-def _unread(s: State) -> BoolLike:
+def _unread(s: GroupState) -> BoolLike:
     """Some queue that producers write to has no owner."""
 
     def unread(q: IntLike) -> BoolLike:
@@ -146,7 +147,7 @@ EVERY_QUEUE = Property(
 )
 
 
-def _has_all(s: State, c: Consumer) -> BoolLike:
+def _has_all(s: GroupState, c: Consumer) -> BoolLike:
     return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
 
 
@@ -159,7 +160,7 @@ SAME_ID_OVERLAPS = Property(
 )
 
 
-def _different_routes(s: State) -> BoolLike:
+def _different_routes(s: GroupState) -> BoolLike:
     def differ(c: Consumer, d: Consumer) -> BoolLike:
         return all_of(alive(s, c), alive(s, d), not_(same(queues_in_view(s, c), queues_in_view(s, d))))
 
@@ -178,14 +179,14 @@ def _witness(name: str, statement: str, what: str, *rules: str) -> Property:
     return Property(id=name, statement=statement, kind=Kind.SOMETIMES, holds=situations[what], rules=("G1", *rules))
 
 
-def _owned_by_the_paused(s: State) -> BoolLike:
+def _owned_by_the_paused(s: GroupState) -> BoolLike:
     def only_paused(q: IntLike) -> BoolLike:
         return all_of(owners(s, q) > 0, s.forall(Consumer, lambda c: implies(owner(s, c, q), s.paused[c])))
 
     return all_of(settled(s), s.exists(Queue, only_paused))
 
 
-def _locked_out(s: State, c: Consumer, q: IntLike) -> BoolLike:
+def _locked_out(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 

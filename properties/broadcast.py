@@ -8,8 +8,9 @@ from functools import partial
 from ..model.concurrently import concurrent
 from ..model.consume_queue import Message, end, start
 from ..model.consumption import consumption
+from ..model.group import GroupState
 from ..model.history import Had
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.local_file import Content, Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
@@ -20,36 +21,36 @@ from .property import Kind, Property
 Constants = dict[str, int | str]
 
 
-def everywhere(s: State, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
+def everywhere(s: GroupState, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(c, q, m)`` is true of every client and every message."""
     return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: s.forall(Message, lambda m: holds(c, q, m))))
 
 
-def _passed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _passed(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the offset of ``c``, in memory or in its file, is past ``m``."""
     return any_of(all_of(s.owns[c, q], m < s.memory[c, q]), m < read_entry(s, c, q))
 
 
-def _owed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _owed(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether ``m`` was stored after ``c`` started for the first time."""
     return s.first_start[c, q] <= m if s.group != "known" else True
 
 
-def was_called(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def was_called(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the listener of ``c`` was ever called with ``m``."""
     return s.had[c, q, m] != Had.NOTHING
 
 
-def _all_before(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _all_before(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the listener of ``c`` has succeeded with everything before ``m`` since its first start."""
     return s.forall(Message, lambda o: implies(all_of(o < m, _owed(s, c, q, o)), s.had[c, q, o] == Had.SUCCEEDED))
 
 
-def _up(s: State, c: IntLike) -> BoolLike:
+def _up(s: GroupState, c: IntLike) -> BoolLike:
     return s.life[c] == Life.UP
 
 
-def _outside(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _outside(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     position = s.next_offset[c, q]
     return all_of(s.owns[c, q], any_of(position < start(s, q), position > end(s, q)))
 
@@ -204,11 +205,11 @@ PROGRESS_SAVED = Property(
 )
 
 
-def _to_be_sent_back(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _to_be_sent_back(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.stage[c, q, m] == Stage.FAILED if concurrent(s.constants) else False
 
 
-def _expired(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _expired(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the listener of ``c`` is still running with ``m``, which is no longer in the window."""
     return all_of(s.owns[c, q], s.orphan[c, q, m] == Orphan.RUNNING, not_(held(s, c, q, m)))
 

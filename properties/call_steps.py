@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, maximum, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, maximum, not_, same
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, in_table
 from ..model.route import Queue
@@ -15,11 +16,11 @@ _always = always(Consumer, Queue)
 _can = sometimes(Consumer, Queue)
 
 
-def _runs_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    left = all_of(s.was_owns[c, q], not_(s.owns[c, q]), lives(s, c))
+def _runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    left = all_of(s.was.owns[c, q], not_(s.owns[c, q]), lives(s, c))
 
     def in_turn(m: IntLike) -> BoolLike:
-        was, now, stage = s.was_orphan[c, q, m], s.orphan[c, q, m], s.was_stage[c, q, m]
+        was, now, stage = s.was.orphan[c, q, m], s.orphan[c, q, m], s.was.stage[c, q, m]
         running = all_of(left, stage == Stage.RUNNING, now == Orphan.RUNNING)
         failed = all_of(left, stage == Stage.FAILED, now == Orphan.FAILED)
         idle = all_of(stage != Stage.RUNNING, stage != Stage.FAILED)
@@ -44,16 +45,16 @@ RUNS_ON = _always(
 )
 
 
-def _counts_for_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _counts_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def ended(m: IntLike) -> BoolLike:
-        return all_of(s.was_orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE, lives(s, c))
+        return all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE, lives(s, c))
 
     window = all_of(
-        same(s.owns[c, q], s.was_owns[c, q]),
-        same(s.next_offset[c, q], s.was_next_offset[c, q]),
-        same(s.memory[c, q], s.was_memory[c, q]),
-        same(s.committed[q], s.was_committed[q]),
-        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was_stage[c, q, m])),
+        same(s.owns[c, q], s.was.owns[c, q]),
+        same(s.next_offset[c, q], s.was.next_offset[c, q]),
+        same(s.memory[c, q], s.was.memory[c, q]),
+        same(s.committed[q], s.was.committed[q]),
+        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was.stage[c, q, m])),
     )
     return implies(s.exists(Message, ended), window)
 
@@ -67,10 +68,10 @@ COUNTS_FOR_NOTHING = _always(
 )
 
 
-def _late_result(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
+def _late_result(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
     def returned(m: IntLike) -> BoolLike:
-        ended = all_of(s.was_orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, works(s, c))
-        return all_of(ended, not_(s.was_handled[q, m]), s.handled[q, m] if handled else not_(s.handled[q, m]))
+        ended = all_of(s.was.orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, works(s, c))
+        return all_of(ended, not_(s.was.handled[q, m]), s.handled[q, m] if handled else not_(s.handled[q, m]))
 
     return s.exists(Message, returned)
 
@@ -92,7 +93,7 @@ FAILED_FOR_NOTHING = _can(
 )
 
 
-def _failed_in_a_dropped_window(s: State) -> BoolLike:
+def _failed_in_a_dropped_window(s: GroupState) -> BoolLike:
     return s.exists(
         Consumer,
         lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.orphan[c, q, m] == Orphan.FAILED)),
@@ -109,12 +110,12 @@ LATE_SENT_BACK = Property(
 )
 
 
-def _by_a_call(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     def called(c: IntLike) -> BoolLike:
-        had_it = any_of(s.was_stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] == Stage.FAILED)
-        return any_of(had_it, s.was_orphan[c, q, m] != Orphan.NONE)
+        had_it = any_of(s.was.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] == Stage.FAILED)
+        return any_of(had_it, s.was.orphan[c, q, m] != Orphan.NONE)
 
-    return implies(all_of(s.handled[q, m], not_(s.was_handled[q, m])), s.exists(Consumer, called))
+    return implies(all_of(s.handled[q, m], not_(s.was.handled[q, m])), s.exists(Consumer, called))
 
 
 HANDLED_BY_A_CALL = always(Queue, Message)(
@@ -126,12 +127,12 @@ HANDLED_BY_A_CALL = always(Queue, Message)(
 )
 
 
-def _held_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    was, now = s.was_held_update[c, q], s.held_update[c, q]
-    out = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT))
-    kept = same(s.memory[c, q], s.was_memory[c, q])
+def _held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    was, now = s.was.held_update[c, q], s.held_update[c, q]
+    out = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT))
+    kept = same(s.memory[c, q], s.was.memory[c, q])
     begins = all_of(was == NO_OFFSET, stays(s, c, q), out, now == mark(s, c, q), kept)
-    ends = all_of(now == NO_OFFSET, s.memory[c, q] == maximum(s.was_memory[c, q], was))
+    ends = all_of(now == NO_OFFSET, s.memory[c, q] == maximum(s.was.memory[c, q], was))
     gone = all_of(now == NO_OFFSET, s.life[c] == Life.GONE)
     return any_of(same(was, now), begins, ends, gone)
 
@@ -149,10 +150,10 @@ HELD_IN_TURN = _always(
 )
 
 
-def _forgotten(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    foreign = all_of(s.was_memory[c, q] != NO_OFFSET, not_(had(s, c, q)), not_(in_table(s, c, q)))
-    forgets = all_of(s.memory[c, q] == NO_OFFSET, works(s, c), same(s.committed[q], s.was_committed[q]))
-    raised = s.was_memory[c, q] <= s.memory[c, q]
+def _forgotten(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    foreign = all_of(s.was.memory[c, q] != NO_OFFSET, not_(had(s, c, q)), not_(in_table(s, c, q)))
+    forgets = all_of(s.memory[c, q] == NO_OFFSET, works(s, c), same(s.committed[q], s.was.committed[q]))
+    raised = s.was.memory[c, q] <= s.memory[c, q]
     return implies(all_of(foreign, lives(s, c)), any_of(raised, forgets))
 
 
@@ -164,10 +165,10 @@ FORGOTTEN = _always(
 )
 
 
-def _hangs(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _hangs(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def for_good(m: IntLike) -> BoolLike:
         running = implies(s.hung[c, q, m], s.stage[c, q, m] == Stage.RUNNING)
-        stuck = all_of(stays(s, c, q), s.was_hung[c, q, m])
+        stuck = all_of(stays(s, c, q), s.was.hung[c, q, m])
         return all_of(running, implies(stuck, s.hung[c, q, m]))
 
     return s.forall(Message, for_good)

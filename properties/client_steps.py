@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..model.consume_queue import Message
 from ..model.correction import client_resets, corrects, leaves_zombies
 from ..model.filtering import edition
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, Life
 from ..model.offsets import broadcasting
 from ..model.orderly_ownership import unlocks_late
@@ -18,20 +19,20 @@ from .of_each import always
 _always = always(Consumer, Queue)
 
 
-def _stopped(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     gone = all_of(not_(s.owns[c, q]), s.memory[c, q] == NO_OFFSET)
-    lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
-    quiet = all_of(same(s.owns[c, q], s.was_owns[c, q]), same(s.next_offset[c, q], s.was_next_offset[c, q]))
-    back = all_of(s.was_life[c] == Life.GONE, s.life[c] != Life.GONE)
-    left = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.GONE)
+    lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+    quiet = all_of(same(s.owns[c, q], s.was.owns[c, q]), same(s.next_offset[c, q], s.was.next_offset[c, q]))
+    back = all_of(s.was.life[c] == Life.GONE, s.life[c] != Life.GONE)
+    left = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.GONE)
     cut_short = bool(s.crashes)
     return all_of(
         implies(s.life[c] == Life.GONE, gone),
         implies(lasts, quiet),
         implies(back, all_of(s.life[c] == Life.UP, bool(s.restarts))),
-        implies(all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.UP), False),
-        implies(all_of(s.life[c] == Life.STOPPING, s.was_life[c] != Life.STOPPING), s.was_life[c] == Life.UP),
-        implies(left, any_of(s.was_persisted[c], cut_short)) if s.leaves else True,
+        implies(all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.UP), False),
+        implies(all_of(s.life[c] == Life.STOPPING, s.was.life[c] != Life.STOPPING), s.was.life[c] == Life.UP),
+        implies(left, any_of(s.was.persisted[c], cut_short)) if s.leaves else True,
     )
 
 
@@ -47,18 +48,18 @@ STOPPED = _always(
 )
 
 
-def _stands_still(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    asked = same(s.asked[c, q], s.was_asked[c, q]) if fine(s) else True
-    stages = s.forall(Message, lambda m: same(s.stage[c, q, m], s.was_stage[c, q, m]))
-    window = all_of(same(s.owns[c, q], s.was_owns[c, q]), same(s.next_offset[c, q], s.was_next_offset[c, q]))
+def _stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    asked = same(s.asked[c, q], s.was.asked[c, q]) if fine(s) else True
+    stages = s.forall(Message, lambda m: same(s.stage[c, q, m], s.was.stage[c, q, m]))
+    window = all_of(same(s.owns[c, q], s.was.owns[c, q]), same(s.next_offset[c, q], s.was.next_offset[c, q]))
     stored = (
-        same(s.file[c, q], s.was_file[c, q]) if broadcasting(s.constants) else same(s.committed[q], s.was_committed[q])
+        same(s.file[c, q], s.was.file[c, q]) if broadcasting(s.constants) else same(s.committed[q], s.was.committed[q])
     )
-    same_offset = all_of(same(s.memory[c, q], s.was_memory[c, q]), any_of(stored, s.consumers > 1))
-    still = all_of(s.was_paused[c], s.paused[c])
-    begins = all_of(s.paused[c], not_(s.was_paused[c]))
+    same_offset = all_of(same(s.memory[c, q], s.was.memory[c, q]), any_of(stored, s.consumers > 1))
+    still = all_of(s.was.paused[c], s.paused[c])
+    begins = all_of(s.paused[c], not_(s.was.paused[c]))
     return all_of(
-        implies(still, all_of(stages, window, same_offset, asked, same(s.life[c], s.was_life[c]))),
+        implies(still, all_of(stages, window, same_offset, asked, same(s.life[c], s.was.life[c]))),
         implies(begins, works(s, c)),
     )
 
@@ -71,22 +72,22 @@ STANDS_STILL = _always(
 )
 
 
-def _announces(s: State, c: IntLike) -> BoolLike:
-    changed = s.exists(Queue, lambda q: not_(same(s.owns[c, q], s.was_owns[c, q])))
-    starts = all_of(s.was_life[c] == Life.GONE, s.life[c] == Life.UP)
-    ends = all_of(s.was_life[c] != Life.GONE, s.life[c] == Life.GONE)
+def _announces(s: GroupState, c: IntLike) -> BoolLike:
+    changed = s.exists(Queue, lambda q: not_(same(s.owns[c, q], s.was.owns[c, q])))
+    starts = all_of(s.was.life[c] == Life.GONE, s.life[c] == Life.UP)
+    ends = all_of(s.was.life[c] != Life.GONE, s.life[c] == Life.GONE)
     newest = all_of(s.unannounced[c], s.newest == c)
-    told = all_of(s.was_unannounced[c], not_(s.unannounced[c]))
-    others = s.exists(Consumer, lambda d: all_of(s.was_unannounced[d], not_(s.unannounced[d]), works(s, d)))
+    told = all_of(s.was.unannounced[c], not_(s.unannounced[c]))
+    others = s.exists(Consumer, lambda d: all_of(s.was.unannounced[d], not_(s.unannounced[d]), works(s, d)))
     superseded = s.exists(
         Consumer,
-        lambda d: all_of(s.newest == d, s.was_unannounced[d], not_(s.unannounced[d]), s.group_edition == edition(s, d)),
+        lambda d: all_of(s.newest == d, s.was.unannounced[d], not_(s.unannounced[d]), s.group_edition == edition(s, d)),
     )
     return all_of(
         implies(any_of(changed, starts), newest),
         implies(told, any_of(s.group_edition == edition(s, c), superseded)),
-        implies(not_(same(s.newest, s.was_newest)), any_of(s.newest != c, changed, starts, ends)),
-        implies(not_(same(s.group_edition, s.was_group_edition)), others),
+        implies(not_(same(s.newest, s.was.newest)), any_of(s.newest != c, changed, starts, ends)),
+        implies(not_(same(s.group_edition, s.was.group_edition)), others),
     )
 
 
@@ -102,8 +103,8 @@ ANNOUNCES = always(Consumer)(
 )
 
 
-def _settled(s: State, c: IntLike) -> BoolLike:
-    newest_told = all_of(s.was_unannounced[c], not_(s.unannounced[c]), s.was_newest == c, works(s, c))
+def _settled(s: GroupState, c: IntLike) -> BoolLike:
+    newest_told = all_of(s.was.unannounced[c], not_(s.unannounced[c]), s.was.newest == c, works(s, c))
     others = s.forall(Consumer, lambda d: any_of(not_(s.unannounced[d]), s.life[d] == Life.GONE))
     return implies(newest_told, others)
 
@@ -117,7 +118,7 @@ SETTLED = always(Consumer)(
 )
 
 
-def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     k = s.constants
     windows = not_(any_of(s.owns[c, q], s.memory[c, q] != NO_OFFSET, s.next_offset[c, q] != 0))
     tasks = s.forall(Message, lambda m: all_of(s.stage[c, q, m] == Stage.ABSENT, _no_call(s, c, q, m)))
@@ -136,7 +137,7 @@ def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.life[c] == Life.GONE, nothing)
 
 
-def _no_call(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _no_call(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     outlives = s.orphan[c, q, m] == Orphan.NONE if s.orphans else True
     overdue = not_(s.overdue[c, q, m]) if s.copies and s.expiries else True
     hung = not_(s.hung[c, q, m]) if s.hangs else True

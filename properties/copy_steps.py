@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import Stage
 from ..model.retry_copy import Copy, Place, root_of
@@ -16,16 +17,16 @@ _of_copies = always(Copy)
 _of_levels = always(Level)
 
 
-def _restarts(s: State) -> bool:
+def _restarts(s: GroupState) -> bool:
     return bool(s.broker_crashes + s.broker_stops + s.stores_lost + s.power_losses)
 
 
-def _after_a_failure(s: State, k: IntLike) -> BoolLike:
+def _after_a_failure(s: GroupState, k: IntLike) -> BoolLike:
     def of(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-        sent_back = all_of(s.was_stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.ABSENT)
+        sent_back = all_of(s.was.stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.ABSENT)
         return all_of(sent_back, same(s.root[k], root_of(s, q, m)))
 
-    new = all_of(s.was_place[k] == Place.NONE, s.place[k] != Place.NONE)
+    new = all_of(s.was.place[k] == Place.NONE, s.place[k] != Place.NONE)
     return implies(
         new, s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: of(c, q, m))))
     )
@@ -43,16 +44,16 @@ AFTER_A_FAILURE = _of_copies(
 )
 
 
-def _delivered(s: State, k: IntLike) -> BoolLike:
+def _delivered(s: GroupState, k: IntLike) -> BoolLike:
     """Whether the last step has delivered ``k`` from the schedule topic."""
-    return all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.DELIVERED)
+    return all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.DELIVERED)
 
 
-def _on_its_way(s: State, k: IntLike) -> BoolLike:
-    was, now = s.was_place[k], s.place[k]
+def _on_its_way(s: GroupState, k: IntLike) -> BoolLike:
+    was, now = s.was.place[k], s.place[k]
     at_once = implies(s.dead[k], s.level[k] == 0) if s.version == "5.3.3" else True
     put = all_of(was == Place.NONE, same(now == Place.SCHEDULE_TOPIC, s.level[k] > 0), at_once)
-    due = s.was_ripe[k] if not s.clock_steps else True
+    due = s.was.ripe[k] if not s.clock_steps else True
     lost = all_of(was == Place.SCHEDULE_TOPIC, now == Place.NONE, bool(s.power_losses))
     return any_of(same(was, now), put, all_of(_delivered(s, k), due), lost)
 
@@ -67,16 +68,16 @@ ON_ITS_WAY = _of_copies(
 )
 
 
-def _as_it_is(s: State, k: IntLike) -> BoolLike:
-    stays = all_of(s.was_place[k] != Place.NONE, s.place[k] != Place.NONE)
+def _as_it_is(s: GroupState, k: IntLike) -> BoolLike:
+    stays = all_of(s.was.place[k] != Place.NONE, s.place[k] != Place.NONE)
     alike = [
-        same(s.times[k], s.was_times[k]),
-        same(s.level[k], s.was_level[k]),
-        same(s.dead[k], s.was_dead[k]),
-        same(s.root[k], s.was_root[k]),
+        same(s.times[k], s.was.times[k]),
+        same(s.level[k], s.was.level[k]),
+        same(s.dead[k], s.was.dead[k]),
+        same(s.root[k], s.was.root[k]),
     ]
-    ripens = all_of(s.ripe[k], not_(s.was_ripe[k]))
-    waits = all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.SCHEDULE_TOPIC)
+    ripens = all_of(s.ripe[k], not_(s.was.ripe[k]))
+    waits = all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.SCHEDULE_TOPIC)
     waited = implies(s.ripe[k], s.place[k] != Place.NONE)
     return all_of(implies(stays, all_of(*alike)), implies(ripens, waits), waited)
 
@@ -90,7 +91,7 @@ AS_IT_IS = _of_copies(
 )
 
 
-def _due_before(s: State, j: IntLike, k: IntLike) -> BoolLike:
+def _due_before(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
     alike = all_of(j < k, same(s.level[j], s.level[k]), s.place[j] != Place.NONE, s.place[k] != Place.NONE)
     return implies(all_of(alike, s.ripe[k]), s.ripe[j])
 
@@ -103,7 +104,7 @@ DUE_IN_ORDER = always(Copy, Copy)(
 )
 
 
-def _overtakes(s: State, j: IntLike, k: IntLike) -> BoolLike:
+def _overtakes(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
     return all_of(j < k, s.place[j] == Place.SCHEDULE_TOPIC, not_(s.ripe[j]), s.place[k] == Place.DELIVERED)
 
 
@@ -116,9 +117,9 @@ OVERTAKES = sometimes(Copy, Copy)(
 )
 
 
-def _comes_back_without_one(s: State) -> BoolLike:
-    lost = s.exists(Copy, lambda k: all_of(s.was_place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.NONE))
-    return same(lost, all_of(s.loading, not_(s.was_loading)))
+def _comes_back_without_one(s: GroupState) -> BoolLike:
+    lost = s.exists(Copy, lambda k: all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.NONE))
+    return same(lost, all_of(s.loading, not_(s.was.loading)))
 
 
 LOST_WITH_POWER = always()(
@@ -129,23 +130,23 @@ LOST_WITH_POWER = always()(
 )
 
 
-def _arrives(s: State) -> BoolLike:
+def _arrives(s: GroupState) -> BoolLike:
     """The retry queue grows by the messages that are delivered."""
     retry = s.queues - 1
 
     def new(k: IntLike) -> BoolLike:
-        came = all_of(s.was_place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED)
+        came = all_of(s.was.place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED)
         again = bool(s.unsure_puts or _restarts(s) or s.promotions)
         return all_of(any_of(came, all_of(again, s.place[k] == Place.DELIVERED)), not_(s.dead[k]))
 
-    grown = s.was_log_end[retry] < s.log_end[retry]
+    grown = s.was.log_end[retry] < s.log_end[retry]
     last = s.exists(
         Message,
         lambda m: all_of(m + 1 == s.log_end[retry], s.exists(Copy, lambda k: all_of(s.content[m] == k, new(k)))),
     )
     comes = s.exists(
         Copy,
-        lambda k: all_of(s.was_place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED, not_(s.dead[k])),
+        lambda k: all_of(s.was.place[k] != Place.DELIVERED, s.place[k] == Place.DELIVERED, not_(s.dead[k])),
     )
     return all_of(implies(grown, last), implies(comes, grown))
 
@@ -159,13 +160,13 @@ ARRIVES = always()(
 )
 
 
-def _in_its_turn(s: State, k: IntLike) -> BoolLike:
+def _in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
     retry = s.queues - 1
-    grown = s.was_log_end[retry] < s.log_end[retry]
+    grown = s.was.log_end[retry] < s.log_end[retry]
     comes = s.exists(Message, lambda m: all_of(grown, m + 1 == s.log_end[retry], s.content[m] == k))
 
     def moved(level: IntLike) -> BoolLike:
-        return all_of(s.level[k] == level + 1, s.position[level] == s.was_position[level] + 1)
+        return all_of(s.level[k] == level + 1, s.position[level] == s.was.position[level] + 1)
 
     return implies(all_of(comes, s.level[k] > 0), any_of(is_head(s, k), s.exists(Level, moved)))
 
@@ -179,17 +180,17 @@ IN_ITS_TURN = _of_copies(
 )
 
 
-def _goes_on(s: State, level: IntLike) -> BoolLike:
-    now, was = s.position[level], s.was_position[level]
+def _goes_on(s: GroupState, level: IntLike) -> BoolLike:
+    now, was = s.position[level], s.was.position[level]
 
     def passed(k: IntLike) -> BoolLike:
-        return all_of(indexed(s, k, level), same(entry(s, k), was), s.was_ripe[k])
+        return all_of(indexed(s, k, level), same(entry(s, k), was), s.was.ripe[k])
 
     by_one = all_of(now == was + 1, s.exists(Copy, passed))
     begins = all_of(now == 0, s.loading) if _restarts(s) else False
-    loaded = all_of(s.was_loading, not_(s.loading), now <= s.was_saved[level]) if _restarts(s) else False
+    loaded = all_of(s.was.loading, not_(s.loading), now <= s.was.saved[level]) if _restarts(s) else False
     promoted = (
-        all_of(now <= s.was_replicated[level], s.saved[level] == s.was_replicated[level]) if s.promotions else False
+        all_of(now <= s.was.replicated[level], s.saved[level] == s.was.replicated[level]) if s.promotions else False
     )
     return any_of(same(now, was), by_one, begins, loaded, promoted)
 
@@ -207,9 +208,9 @@ GOES_ON = _of_levels(
 )
 
 
-def _is_saved(s: State, level: IntLike) -> BoolLike:
-    promoted = s.saved[level] == s.was_replicated[level] if s.promotions else False
-    return any_of(same(s.saved[level], s.was_saved[level]), s.saved[level] == s.was_progress[level], promoted)
+def _is_saved(s: GroupState, level: IntLike) -> BoolLike:
+    promoted = s.saved[level] == s.was.replicated[level] if s.promotions else False
+    return any_of(same(s.saved[level], s.was.saved[level]), s.saved[level] == s.was.progress[level], promoted)
 
 
 SAVED = _of_levels(
@@ -220,8 +221,8 @@ SAVED = _of_levels(
 )
 
 
-def _is_copied(s: State, level: IntLike) -> BoolLike:
-    return any_of(same(s.replicated[level], s.was_replicated[level]), s.replicated[level] == s.was_saved[level])
+def _is_copied(s: GroupState, level: IntLike) -> BoolLike:
+    return any_of(same(s.replicated[level], s.was.replicated[level]), s.replicated[level] == s.was.saved[level])
 
 
 COPIED = _of_levels(
@@ -248,7 +249,7 @@ BEGINS_THERE = sometimes(Level)(
 )
 
 
-def _positions_saved(s: State) -> BoolLike:
+def _positions_saved(s: GroupState) -> BoolLike:
     return all_of(not_(s.loading), s.forall(Level, lambda level: s.saved[level] == s.progress[level]))
 
 
@@ -263,7 +264,7 @@ SAVED_AT_STOP = sometimes(Level)(
     "stop-in-order-saves-the-positions",
     "A broker that is stopped in order writes down what it delivered since the last time.",
     lambda s, level: all_of(
-        s.loading, not_(s.was_loading), s.saved[level] == s.was_progress[level], s.was_saved[level] < s.saved[level]
+        s.loading, not_(s.was.loading), s.saved[level] == s.was.progress[level], s.was.saved[level] < s.saved[level]
     ),
     "DL-4",
 )

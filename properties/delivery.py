@@ -8,8 +8,9 @@ from functools import partial
 
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
+from ..model.group import GroupState
 from ..model.history import Cause
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
@@ -19,12 +20,12 @@ from .property import Kind, Property
 Constants = dict[str, int | str]
 
 
-def every_message(s: State, holds: object) -> BoolLike:
+def every_message(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(q, m)`` is true of every message of every queue."""
     return s.forall(Queue, lambda q: s.forall(Message, lambda m: holds(q, m)))  # type: ignore[operator]
 
 
-def every_window(s: State, holds: object) -> BoolLike:
+def every_window(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(c, q)`` is true of every window: every queue in the table of some client."""
     return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: implies(s.owns[c, q], holds(c, q))))  # type: ignore[operator]
 
@@ -50,7 +51,7 @@ AT_LEAST_ONCE = Property(
 )
 
 
-def _passed_over(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _passed_over(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether ``m`` is below the committed offset, or an open window neither has it nor will pull it."""
 
     def lost_on(c: IntLike) -> BoolLike:
@@ -177,7 +178,7 @@ PROGRESS = Property(
 )
 
 
-def _outlived(s: State) -> BoolLike:
+def _outlived(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: not_(every_message(s, lambda q, m: s.orphan[c, q, m] == Orphan.NONE)))
 
 
@@ -192,7 +193,7 @@ ENDS_AT_LAST = Property(
 )
 
 
-def _listeners(s: State, q: IntLike, m: IntLike) -> IntLike:
+def _listeners(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     in_windows = s.count(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
     if not s.orphans:
         return in_windows

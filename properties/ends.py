@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from ..model.assignment import assignment
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, State, all_of, not_
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, all_of, not_
 from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage
@@ -22,7 +23,7 @@ from .property import Kind, Property
 Constants = dict[str, int | str]
 
 
-def _held_up(s: State) -> BoolLike:
+def _held_up(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.held_update[c, q] != NO_OFFSET))
 
 
@@ -47,7 +48,7 @@ TAKEN = Property(
 )
 
 
-def _locked_by_the_dead(s: State) -> BoolLike:
+def _locked_by_the_dead(s: GroupState) -> BoolLike:
     return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), s.life[c] == Life.GONE)))
 
 
@@ -61,7 +62,7 @@ LOCK_EXPIRES = Property(
 )
 
 
-def _ordered_meanwhile(s: State) -> BoolLike:
+def _ordered_meanwhile(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: all_of(s.reset_due[c], s.resetting[c]))
 
 
@@ -76,7 +77,7 @@ RESET_AFTERWARDS = Property(
 )
 
 
-def _failed_somewhere(s: State) -> BoolLike:
+def _failed_somewhere(s: GroupState) -> BoolLike:
     failed = Stage.FAILED
     return s.exists(
         Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.stage[c, q, m] == failed))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.local_file import Content
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET
@@ -11,12 +12,12 @@ from ..model.route import Queue
 from .of_each import always, sometimes
 
 
-def _in_the_file(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    written = not_(same(s.file[c, q], s.was_file[c, q]))
-    stops = all_of(s.was_life[c] == Life.STOPPING, not_(s.was_persisted[c])) if s.leaves else False
-    own = all_of(any_of(s.was_life[c] == Life.UP, stops), s.was_owns[c, q], s.file[c, q] == s.was_memory[c, q])
+def _in_the_file(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    written = not_(same(s.file[c, q], s.was.file[c, q]))
+    stops = all_of(s.was.life[c] == Life.STOPPING, not_(s.was.persisted[c])) if s.leaves else False
+    own = all_of(any_of(s.was.life[c] == Life.UP, stops), s.was.owns[c, q], s.file[c, q] == s.was.memory[c, q])
     lost = (
-        all_of(s.was_life[c] == Life.GONE, s.life[c] == Life.GONE, s.file[c, q] == NO_OFFSET) if s.lost_files else False
+        all_of(s.was.life[c] == Life.GONE, s.life[c] == Life.GONE, s.file[c, q] == NO_OFFSET) if s.lost_files else False
     )
     return implies(written, any_of(own, lost))
 
@@ -36,7 +37,7 @@ LEFT_BEHIND = sometimes(Consumer)(
     "file-may-be-left-behind",
     "A client may start without the file of its predecessor, although the predecessor had written one.",
     lambda s, c: all_of(
-        s.was_life[c] == Life.GONE, s.life[c] == Life.UP, s.forall(Queue, lambda q: s.file[c, q] == NO_OFFSET)
+        s.was.life[c] == Life.GONE, s.life[c] == Life.UP, s.forall(Queue, lambda q: s.file[c, q] == NO_OFFSET)
     ),
     "EN-7",
 )
@@ -50,19 +51,19 @@ FIRST_WRITE = sometimes(Consumer)(
 )
 
 
-def _torn_in_a_death(s: State, c: IntLike) -> BoolLike:
-    died = all_of(s.was_life[c] != Life.GONE, s.life[c] == Life.GONE)
-    file_torn = all_of(not_(same(s.file_is[c], s.was_file_is[c])), s.file_is[c] != Content.OFFSETS)
+def _torn_in_a_death(s: GroupState, c: IntLike) -> BoolLike:
+    died = all_of(s.was.life[c] != Life.GONE, s.life[c] == Life.GONE)
+    file_torn = all_of(not_(same(s.file_is[c], s.was.file_is[c])), s.file_is[c] != Content.OFFSETS)
     copied = all_of(
-        same(s.copy_is[c], s.was_file_is[c]), s.forall(Queue, lambda q: same(s.copy[c, q], s.was_file[c, q]))
+        same(s.copy_is[c], s.was.file_is[c]), s.forall(Queue, lambda q: same(s.copy[c, q], s.was.file[c, q]))
     )
-    kept = all_of(same(s.copy_is[c], s.was_copy_is[c]), s.forall(Queue, lambda q: same(s.copy[c, q], s.was_copy[c, q])))
+    kept = all_of(same(s.copy_is[c], s.was.copy_is[c]), s.forall(Queue, lambda q: same(s.copy[c, q], s.was.copy[c, q])))
     copy_torn = all_of(
         any_of(s.copy_is[c] == Content.EMPTY, s.copy_is[c] == Content.UNREADABLE),
-        same(s.file_is[c], s.was_file_is[c]),
+        same(s.file_is[c], s.was.file_is[c]),
         died,
     )
-    writes = s.exists(Queue, lambda q: all_of(s.was_owns[c, q], s.was_memory[c, q] != NO_OFFSET))
+    writes = s.exists(Queue, lambda q: all_of(s.was.owns[c, q], s.was.memory[c, q] != NO_OFFSET))
     return all_of(implies(file_torn, all_of(died, writes)), any_of(kept, copied, copy_torn))
 
 
@@ -77,8 +78,8 @@ TORN_IN_A_DEATH = always(Consumer)(
 )
 
 
-def _starts(s: State, c: IntLike) -> BoolLike:
-    return all_of(s.was_life[c] == Life.GONE, s.life[c] == Life.UP)
+def _starts(s: GroupState, c: IntLike) -> BoolLike:
+    return all_of(s.was.life[c] == Life.GONE, s.life[c] == Life.UP)
 
 
 STARTS_READABLE = always(Consumer)(
@@ -92,9 +93,9 @@ COPY_EMPTIED = sometimes(Consumer)(
     "copy-may-be-emptied",
     "A death in the middle of the copying may leave the copy empty, where the file has all offsets.",
     lambda s, c: all_of(
-        s.was_life[c] == Life.UP,
+        s.was.life[c] == Life.UP,
         s.life[c] == Life.GONE,
-        s.was_file_is[c] == Content.OFFSETS,
+        s.was.file_is[c] == Content.OFFSETS,
         s.copy_is[c] == Content.EMPTY,
     ),
     "OF-10",
@@ -103,11 +104,11 @@ COPY_RENEWED = sometimes(Consumer)(
     "copy-is-renewed-without-news",
     "A write that has nothing new for the file still makes a copy of it.",
     lambda s, c: all_of(
-        s.was_file_is[c] == Content.OFFSETS,
+        s.was.file_is[c] == Content.OFFSETS,
         s.file_is[c] == Content.OFFSETS,
-        s.was_copy_is[c] != Content.OFFSETS,
+        s.was.copy_is[c] != Content.OFFSETS,
         s.copy_is[c] == Content.OFFSETS,
-        s.forall(Queue, lambda q: same(s.file[c, q], s.was_file[c, q])),
+        s.forall(Queue, lambda q: same(s.file[c, q], s.was.file[c, q])),
     ),
     "OF-10",
 )
@@ -115,10 +116,10 @@ COPY_CATCHES_UP = sometimes(Consumer)(
     "copy-gets-the-offsets-of-the-file",
     "The next write without news leaves the same offsets in file and copy.",
     lambda s, c: all_of(
-        s.was_copy_is[c] == Content.OFFSETS,
+        s.was.copy_is[c] == Content.OFFSETS,
         s.copy_is[c] == Content.OFFSETS,
-        s.forall(Queue, lambda q: all_of(same(s.file[c, q], s.was_file[c, q]), same(s.copy[c, q], s.file[c, q]))),
-        s.exists(Queue, lambda q: not_(same(s.copy[c, q], s.was_copy[c, q]))),
+        s.forall(Queue, lambda q: all_of(same(s.file[c, q], s.was.file[c, q]), same(s.copy[c, q], s.file[c, q]))),
+        s.exists(Queue, lambda q: not_(same(s.copy[c, q], s.was.copy[c, q]))),
     ),
     "OF-10",
 )

@@ -8,7 +8,8 @@ from functools import partial
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
 from ..model.filtering import asks_for
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.group import GroupState
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
@@ -21,23 +22,23 @@ from .unbounded import CLOSED, IN_LOG, PULLED
 Constants = dict[str, int | str]
 
 
-def _wanted(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _wanted(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether some running member asks for ``m``."""
     return s.exists(Consumer, lambda c: all_of(s.life[c] == Life.UP, asks_for(s, c, q, m)))
 
 
-def _at_the_end(s: State, q: IntLike) -> BoolLike:
+def _at_the_end(s: GroupState, q: IntLike) -> BoolLike:
     """Whether everything that is stored about ``q`` says that nothing is left in it."""
     if keeps_files(s.constants):
         return s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, read_entry(s, c, q) == end(s, q)))
     return s.committed[q] == end(s, q)
 
 
-def _nobody_runs(s: State) -> BoolLike:
+def _nobody_runs(s: GroupState) -> BoolLike:
     return s.forall(Consumer, lambda c: s.life[c] != Life.UP)
 
 
-def _refused(s: State) -> BoolLike:
+def _refused(s: GroupState) -> BoolLike:
     """Some running client's pulls are answered SUBSCRIPTION_NOT_LATEST."""
     return s.exists(Consumer, lambda c: all_of(s.life[c] == Life.UP, s.unannounced[c]))
 
@@ -90,16 +91,16 @@ REFUSAL_ENDS = Property(
 _EQUAL_TAGS = "all members of the group subscribe the same tags"
 
 
-def _every(s: State, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
+def _every(s: GroupState, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(c, q, m)`` is true of every message that the client ``c`` asks for."""
     return s.forall(Consumer, lambda c: every_message(s, lambda q, m: implies(asks_for(s, c, q, m), holds(c, q, m))))
 
 
-def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _let_go(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
-def _pulled_only(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _pulled_only(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether a window has passed the first message, and nothing else, and is empty."""
     empty = s.forall(Message, lambda m: not_(held(s, c, q, m)))
     return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)

@@ -8,7 +8,8 @@ from functools import partial
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.flow_control import divided_limit, whole_mib
-from ..model.kernel import BoolLike, IntLike, State, all_of, implies, ite, not_
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.process_queue import held
 from ..model.route import Queue
@@ -20,22 +21,22 @@ from .theorem import Theorem
 Constants = dict[str, int | str]
 
 
-def _held_at_last_pull(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _held_at_last_pull(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(held(s, c, q, m), m < s.next_offset[c, q] - s.pull_batch)
 
 
-def _mib_at_last_pull(s: State, c: IntLike, q: IntLike) -> IntLike:
+def _mib_at_last_pull(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     """The whole MiB of those messages that the window had at its last pull and still has."""
     large = ite(_held_at_last_pull(s, c, q, 0), s.large, 0) if s.large else 0
     small = s.count(Message, lambda m: all_of(_held_at_last_pull(s, c, q, m), m > 0 if s.large else True))
     return whole_mib(large, small, s.per_mib)
 
 
-def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
+def _cached(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     return s.count(Message, lambda m: held(s, c, q, m))
 
 
-def _where(limit: str, holds: Callable[[State], BoolLike]) -> Callable[[State], BoolLike]:
+def _where(limit: str, holds: Callable[[GroupState], BoolLike]) -> Callable[[GroupState], BoolLike]:
     """What ``holds`` says if there is such a limit; a limit of 0 means none, and always counts as kept."""
     return lambda s: holds(s) if s.constants[limit] else True
 
@@ -75,7 +76,7 @@ LARGE_ALONE = Property(
 )
 
 
-def _keeps_to_its_part(s: State, c: IntLike, queues: int) -> BoolLike:
+def _keeps_to_its_part(s: GroupState, c: IntLike, queues: IntLike) -> BoolLike:
     part = divided_limit(s.topic_threshold, queues)
     return s.exists(Queue, lambda q: _cached(s, c, q) <= part + s.pull_batch)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
-from ..model.long_polling import Request, behind, hold_time, long_polling, wanted
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
+from ..model.long_polling import LongPollingState, Request, behind, hold_time, long_polling, wanted
 from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always
@@ -113,8 +113,8 @@ _HANDS = {
 """Who may hold a request next."""
 
 
-def _handed_on(s: State, q: IntLike) -> BoolLike:
-    was, now = s.was_request[q], s.request[q]
+def _handed_on(s: LongPollingState, q: IntLike) -> BoolLike:
+    was, now = s.was.request[q], s.request[q]
     handed = [all_of(was == giver, now == taker) for giver, takers in _HANDS.items() for taker in takers]
     return any_of(same(was, now), *handed)
 
@@ -132,7 +132,7 @@ HANDED_ON = _always(
 )
 
 
-def _holds_elsewhere(s: State) -> BoolLike:
+def _holds_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, s.request[q] == Request.HELD))
 
 
@@ -162,7 +162,7 @@ ARRIVES = Property(
 )
 
 
-def _behind_elsewhere(s: State) -> BoolLike:
+def _behind_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, behind(s, q)))
 
 

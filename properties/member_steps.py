@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from ..model.assignment import assignment
 from ..model.everything import everything
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.lock import holds_lock
 from ..model.membership import Broker, Consumer, Life, reaches
 from ..model.rebalance import wanted
@@ -26,19 +27,19 @@ _always = always(Consumer)
 _can = sometimes(Consumer)
 
 
-def _works(s: State, c: IntLike) -> BoolLike:
+def _works(s: GroupState, c: IntLike) -> BoolLike:
     """Whether the client was at work before the step."""
-    return all_of(s.was_life[c] == Life.UP, not_(s.was_paused[c]) if s.pauses else True)
+    return all_of(s.was.life[c] == Life.UP, not_(s.was.paused[c]) if s.pauses else True)
 
 
-def _lists_nobody(s: State, b: IntLike) -> BoolLike:
+def _lists_nobody(s: GroupState, b: IntLike) -> BoolLike:
     return s.forall(Consumer, lambda d: not_(s.members[b].has(d)))
 
 
-def _listed_in_turn(s: State, c: IntLike) -> BoolLike:
+def _listed_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     def in_turn(b: IntLike) -> BoolLike:
-        was, now = s.was_members[b].has(c), s.members[b].has(c)
-        comes = implies(all_of(now, not_(was)), all_of(s.was_life[c] == Life.UP, reaches(s, c, b)))
+        was, now = s.was.members[b].has(c), s.members[b].has(c)
+        comes = implies(all_of(now, not_(was)), all_of(s.was.life[c] == Life.UP, reaches(s, c, b)))
         restarted = _lists_nobody(s, b) if s.broker_restarts else False
         stopped = all_of(s.life[c] == Life.STOPPING, reaches(s, c, b))
         silent = any_of(s.life[c] == Life.GONE, not_(reaches(s, c, b)))
@@ -60,8 +61,8 @@ LISTED_IN_TURN = _always(
 )
 
 
-def _life_in_turn(s: State, c: IntLike) -> BoolLike:
-    was, now = s.was_life[c], s.life[c]
+def _life_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+    was, now = s.was.life[c], s.life[c]
     ends = all_of(any_of(was == Life.UP, was == Life.STOPPING), now == Life.GONE)
     starts = all_of(was == Life.NEW, now == Life.UP)
     return any_of(same(was, now), starts, all_of(was == Life.UP, now == Life.STOPPING), ends)
@@ -76,7 +77,7 @@ LIFE_IN_TURN = _always(
 )
 
 
-def _nothing(s: State, c: IntLike) -> BoolLike:
+def _nothing(s: GroupState, c: IntLike) -> BoolLike:
     owns = s.exists(Queue, lambda q: s.owns[c, q])
     sees = s.exists(Consumer, lambda d: s.view[c].has(d))
     paused = s.paused[c] if s.pauses else False
@@ -93,11 +94,11 @@ NOTHING_WHILE_GONE = _always(
 )
 
 
-def _stopping_keeps(s: State, c: IntLike) -> BoolLike:
-    lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
-    queues = s.forall(Queue, lambda q: same(s.owns[c, q], s.was_owns[c, q]))
-    view = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.was_view[c].has(d)))
-    ends_no_pass = same(s.at[c], s.was_at[c]) if s.steps == "fine" else True
+def _stopping_keeps(s: GroupState, c: IntLike) -> BoolLike:
+    lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+    queues = s.forall(Queue, lambda q: same(s.owns[c, q], s.was.owns[c, q]))
+    view = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.was.view[c].has(d)))
+    ends_no_pass = same(s.at[c], s.was.at[c]) if s.steps == "fine" else True
     locks = s.forall(Queue, lambda q: not_(holds_lock(s, c, q))) if s.orderly else True
     return all_of(implies(lasts, all_of(queues, view, ends_no_pass)), implies(s.life[c] == Life.STOPPING, locks))
 
@@ -114,8 +115,8 @@ STOPPING_KEEPS = _always(
 )
 
 
-def _seen_from_a_broker(s: State, c: IntLike) -> BoolLike:
-    changed = s.exists(Consumer, lambda d: not_(same(s.view[c].has(d), s.was_view[c].has(d))))
+def _seen_from_a_broker(s: GroupState, c: IntLike) -> BoolLike:
+    changed = s.exists(Consumer, lambda d: not_(same(s.view[c].has(d), s.was.view[c].has(d))))
 
     def read(b: IntLike) -> BoolLike:
         equal = s.forall(Consumer, lambda d: same(s.view[c].has(d), s.members[b].has(d)))
@@ -133,12 +134,12 @@ SEEN_FROM_A_BROKER = _always(
 )
 
 
-def _table_in_turn(s: State, c: IntLike) -> BoolLike:
+def _table_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     def in_turn(q: IntLike) -> BoolLike:
-        lost = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.life[c] != Life.GONE)
-        won = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
+        lost = all_of(s.was.owns[c, q], not_(s.owns[c, q]), s.life[c] != Life.GONE)
+        won = all_of(s.owns[c, q], not_(s.was.owns[c, q]))
         locked = (
-            all_of(any_of(s.was_holder[q] == 0, s.was_holder[q] == c + 1), holds_lock(s, c, q)) if s.orderly else True
+            all_of(any_of(s.was.holder[q] == 0, s.was.holder[q] == c + 1), holds_lock(s, c, q)) if s.orderly else True
         )
         works = _works(s, c)
         return all_of(
@@ -159,8 +160,8 @@ TABLE_IN_TURN = _always(
 )
 
 
-def _drops_first(s: State, c: IntLike) -> BoolLike:
-    takes = s.exists(Queue, lambda q: all_of(s.owns[c, q], not_(s.was_owns[c, q])))
+def _drops_first(s: GroupState, c: IntLike) -> BoolLike:
+    takes = s.exists(Queue, lambda q: all_of(s.owns[c, q], not_(s.was.owns[c, q])))
     return implies(takes, s.forall(Queue, lambda q: implies(s.owns[c, q], wanted(s, c, q))))
 
 
@@ -172,17 +173,17 @@ DROPS_FIRST = _always(
 )
 
 
-def _comes_with_the_queue(s: State, c: IntLike) -> BoolLike:
+def _comes_with_the_queue(s: GroupState, c: IntLike) -> BoolLike:
     def comes(q: IntLike) -> BoolLike:
-        got = all_of(holds_lock(s, c, q), s.was_holder[q] != c + 1)
-        return implies(got, all_of(s.owns[c, q], s.was_life[c] == Life.UP))
+        got = all_of(holds_lock(s, c, q), s.was.holder[q] != c + 1)
+        return implies(got, all_of(s.owns[c, q], s.was.life[c] == Life.UP))
 
     return s.forall(Queue, comes)
 
 
-def _goes_with_the_queue(s: State, c: IntLike) -> BoolLike:
+def _goes_with_the_queue(s: GroupState, c: IntLike) -> BoolLike:
     def goes(q: IntLike) -> BoolLike:
-        lost = all_of(s.was_holder[q] == c + 1, not_(holds_lock(s, c, q)))
+        lost = all_of(s.was.holder[q] == c + 1, not_(holds_lock(s, c, q)))
         gone = any_of(not_(s.owns[c, q]), s.life[c] != Life.UP)
         return implies(lost, all_of(gone, s.holder[q] == 0))
 
@@ -198,10 +199,10 @@ LOCK_IN_TURN = _always(
 )
 
 
-def _forgets_its_own(s: State, c: IntLike) -> BoolLike:
+def _forgets_its_own(s: GroupState, c: IntLike) -> BoolLike:
     def own(q: IntLike) -> BoolLike:
         restarted = s.forall(Broker, lambda b: implies(q % s.brokers == b, _lists_nobody(s, b)))
-        return implies(s.committed[q] < s.was_committed[q], restarted)
+        return implies(s.committed[q] < s.was.committed[q], restarted)
 
     return s.forall(Queue, own)
 
@@ -214,10 +215,10 @@ FORGETS_ITS_OWN = _always(
 )
 
 
-def _repaired_in_turn(s: State, c: IntLike) -> BoolLike:
+def _repaired_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     def in_turn(q: IntLike) -> BoolLike:
-        begins = all_of(s.leftover[c, q], not_(s.was_leftover[c, q]))
-        left = all_of(s.was_owns[c, q], not_(s.owns[c, q]), _works(s, c))
+        begins = all_of(s.leftover[c, q], not_(s.was.leftover[c, q]))
+        left = all_of(s.was.owns[c, q], not_(s.owns[c, q]), _works(s, c))
         back = all_of(s.owns[c, q], s.leftover[c, q])
         kept = any_of(s.leftover[c, q], not_(wanted(s, c, q)))
         return all_of(implies(begins, left), not_(back), implies(left, kept))
@@ -237,7 +238,7 @@ REPAIRED_IN_TURN = _always(
 KNOWS_NO_MORE = _always(
     "client-that-is-gone-learns-nothing",
     "A client that is gone no longer looks at routes.",
-    lambda s, c: implies(s.was_life[c] == Life.GONE, same(s.route[c], s.was_route[c])),
+    lambda s, c: implies(s.was.life[c] == Life.GONE, same(s.route[c], s.was.route[c])),
     "ST-3",
     "ST-8",
 )
@@ -250,13 +251,13 @@ LOCK_COMES_WITH_THE_QUEUE = _always(
 )
 
 
-def _in_reach(s: State, c: IntLike) -> BoolLike:
+def _in_reach(s: GroupState, c: IntLike) -> BoolLike:
     def reached(q: IntLike) -> BoolLike:
         return s.forall(Broker, lambda b: implies(q % s.brokers == b, reaches(s, c, b)))
 
     def got_through(q: IntLike) -> BoolLike:
-        pulled = all_of(s.was_owns[c, q], s.owns[c, q], not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
-        sent = all_of(s.was_committed[q] < s.committed[q], s.owns[c, q])
+        pulled = all_of(s.was.owns[c, q], s.owns[c, q], not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
+        sent = all_of(s.was.committed[q] < s.committed[q], s.owns[c, q])
         return implies(any_of(pulled, sent), reached(q))
 
     return s.forall(Queue, got_through)
@@ -271,9 +272,9 @@ IN_REACH = _always(
 )
 
 
-def _elsewhere(s: State, c: IntLike) -> BoolLike:
+def _elsewhere(s: GroupState, c: IntLike) -> BoolLike:
     cut_off = s.exists(Broker, lambda b: not_(reaches(s, c, b)))
-    return all_of(cut_off, s.exists(Queue, lambda q: s.was_next_offset[c, q] < s.next_offset[c, q]))
+    return all_of(cut_off, s.exists(Queue, lambda q: s.was.next_offset[c, q] < s.next_offset[c, q]))
 
 
 PULLS_ELSEWHERE = _can(
@@ -287,29 +288,29 @@ TAKEN_BACK = Property(
     statement="A broker that restarts has the offsets that it had written to its disk, and forgets what came since.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(
-        Queue, lambda q: all_of(s.committed[q] < s.was_committed[q], s.committed[q] == s.on_disk[q])
+        Queue, lambda q: all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.on_disk[q])
     ),
     rules=("OF-23",),
 )
 
 
-def _left(s: State, b: IntLike, c: IntLike) -> BoolLike:
-    return all_of(s.was_members[b].has(c), not_(s.members[b].has(c)))
+def _left(s: GroupState, b: IntLike, c: IntLike) -> BoolLike:
+    return all_of(s.was.members[b].has(c), not_(s.members[b].has(c)))
 
 
-def _told(s: State, d: IntLike) -> BoolLike:
-    return all_of(s.woken[d], not_(s.was_woken[d]))
+def _told(s: GroupState, d: IntLike) -> BoolLike:
+    return all_of(s.woken[d], not_(s.was.woken[d]))
 
 
-def _told_of_changes(s: State, d: IntLike) -> BoolLike:
+def _told_of_changes(s: GroupState, d: IntLike) -> BoolLike:
     def changed(b: IntLike) -> BoolLike:
-        return s.exists(Consumer, lambda c: not_(same(s.members[b].has(c), s.was_members[b].has(c))))
+        return s.exists(Consumer, lambda c: not_(same(s.members[b].has(c), s.was.members[b].has(c))))
 
     def others(b: IntLike) -> BoolLike:
         stopped = s.exists(Consumer, lambda c: all_of(_left(s, b, c), s.life[c] == Life.STOPPING))
         return implies(all_of(stopped, s.members[b].has(d), s.life[d] == Life.UP), s.woken[d])
 
-    starts = all_of(s.was_life[d] == Life.NEW, s.life[d] == Life.UP)
+    starts = all_of(s.was.life[d] == Life.NEW, s.life[d] == Life.UP)
     why = any_of(starts, s.exists(Broker, changed))
     return all_of(implies(starts, s.woken[d]), implies(_told(s, d), why), s.forall(Broker, others))
 
@@ -327,10 +328,10 @@ TOLD_OF_CHANGES = _always(
 )
 
 
-def _commits_before_it_leaves(s: State, c: IntLike) -> BoolLike:
+def _commits_before_it_leaves(s: GroupState, c: IntLike) -> BoolLike:
     leaves = all_of(s.life[c] == Life.STOPPING, s.exists(Broker, lambda b: _left(s, b, c)))
-    ends = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.GONE)
-    return implies(any_of(leaves, ends), s.was_persisted[c])
+    ends = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.GONE)
+    return implies(any_of(leaves, ends), s.was.persisted[c])
 
 
 COMMITS_BEFORE_IT_LEAVES = _always(
@@ -341,7 +342,7 @@ COMMITS_BEFORE_IT_LEAVES = _always(
 )
 
 
-def _others_told(s: State, c: IntLike) -> BoolLike:
+def _others_told(s: GroupState, c: IntLike) -> BoolLike:
     def closed(b: IntLike) -> BoolLike:
         return all_of(_left(s, b, c), s.exists(Consumer, lambda d: _told(s, d)))
 
@@ -364,7 +365,7 @@ CUT_SHORT = _can(
     "a-stop-may-be-cut-short",
     "A process may end in the middle of its shutdown, and brokers still list it.",
     lambda s, c: all_of(
-        s.was_life[c] == Life.STOPPING,
+        s.was.life[c] == Life.STOPPING,
         s.life[c] == Life.GONE,
         s.exists(Broker, lambda b: s.members[b].has(c)),
     ),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from ..model.kernel import BoolLike, Domain, State
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, Domain
 from .property import Kind, Property
 
 
@@ -37,7 +38,7 @@ def _made(
     holds: Callable[..., BoolLike],
     *rules: str,
 ) -> Property:
-    def of_all(s: State) -> BoolLike:
+    def of_all(s: GroupState) -> BoolLike:
         return _over(s.exists if kind is Kind.SOMETIMES else s.forall, domains, partial(holds, s))
 
     return Property(id=name, statement=statement, kind=kind, holds=of_all, assuming=assuming, rules=rules)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..model.consume_queue import Message
 from ..model.correction import corrects
+from ..model.group import GroupState
 from ..model.history import Cause
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, in_table
 from ..model.pull import carries
@@ -17,30 +18,30 @@ _always = always(Consumer, Queue)
 _of_queues = always(Queue)
 
 
-def _sends_target(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _sends_target(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the last step was one of those that send a corrected offset."""
-    sets = all_of(s.target_set[c, q], not_(s.was_target_set[c, q])) if in_two_steps(s) else False
+    sets = all_of(s.target_set[c, q], not_(s.was.target_set[c, q])) if in_two_steps(s) else False
     return any_of(sets, s.target[c, q] == NO_OFFSET)
 
 
-def _was_sent(s: State, q: IntLike) -> BoolLike:
+def _was_sent(s: GroupState, q: IntLike) -> BoolLike:
     now = s.committed[q]
     with_its_pull = not_(s.reset_noted[q]) if s.resets and s.piggyback else False
     taken = any_of(not_(noted(s, q)), with_its_pull)
 
     def sent(c: IntLike) -> BoolLike:
-        carried = all_of(s.was_carried[c, q] == now, s.carried[c, q] == NO_OFFSET) if carries(s.constants) else False
-        corrected = all_of(s.was_target[c, q] == now, _sends_target(s, c, q)) if corrects(s.constants) else False
-        over = all_of(s.was_resetting[c], now == s.reset_to) if s.resets and s.version == "4.9.8" else False
-        last = all_of(s.was_target_set[c, q], not_(s.target_set[c, q])) if in_two_steps(s) else False
-        has = all_of(s.was_life[c] != Life.GONE, any_of(had(s, c, q), last))
-        own = all_of(has, s.was_memory[c, q] == now, taken)
+        carried = all_of(s.was.carried[c, q] == now, s.carried[c, q] == NO_OFFSET) if carries(s.constants) else False
+        corrected = all_of(s.was.target[c, q] == now, _sends_target(s, c, q)) if corrects(s.constants) else False
+        over = all_of(s.was.resetting[c], now == s.reset_to) if s.resets and s.version == "4.9.8" else False
+        last = all_of(s.was.target_set[c, q], not_(s.target_set[c, q])) if in_two_steps(s) else False
+        has = all_of(s.was.life[c] != Life.GONE, any_of(had(s, c, q), last))
+        own = all_of(has, s.was.memory[c, q] == now, taken)
         return any_of(own, carried, corrected, over)
 
-    late = all_of(s.was_late[q] == now, s.late[q] == NO_OFFSET) if s.late_commits else False
+    late = all_of(s.was.late[q] == now, s.late[q] == NO_OFFSET) if s.late_commits else False
     reset = all_of(s.reset_noted[q], now == s.reset_to) if s.resets and s.version == "5.3.3" else False
-    back = now == s.was_on_disk[q] if s.broker_restarts else False
-    return any_of(same(now, s.was_committed[q]), late, reset, back, s.exists(Consumer, sent))
+    back = now == s.was.on_disk[q] if s.broker_restarts else False
+    return any_of(same(now, s.was.committed[q]), late, reset, back, s.exists(Consumer, sent))
 
 
 WAS_SENT = _of_queues(
@@ -55,12 +56,12 @@ WAS_SENT = _of_queues(
 )
 
 
-def _last_sent(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     left = all_of(had(s, c, q), not_(in_table(s, c, q)), works(s, c))
-    first = s.was_memory[c, q]
-    corrected = s.was_target[c, q] != NO_OFFSET if corrects(s.constants) else False
-    over = s.was_resetting[c] if s.resets and s.version == "4.9.8" else False
-    late = all_of(s.was_late[q] == NO_OFFSET, s.late[q] == first) if s.late_commits else False
+    first = s.was.memory[c, q]
+    corrected = s.was.target[c, q] != NO_OFFSET if corrects(s.constants) else False
+    over = s.was.resetting[c] if s.resets and s.version == "4.9.8" else False
+    late = all_of(s.was.late[q] == NO_OFFSET, s.late[q] == first) if s.late_commits else False
     stored = any_of(s.committed[q] == first, first == NO_OFFSET, late, corrected, over, noted(s, q))
     return implies(left, stored)
 
@@ -73,14 +74,14 @@ LAST_SENT = _always(
 )
 
 
-def _corrected(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.was_target[c, q] == NO_OFFSET, s.target[c, q] != NO_OFFSET)
-    dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.zombie[c, q], works(s, c))
-    ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
-    new = all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))
-    alone = s.was_target[c, q] == NO_OFFSET
-    late = all_of(s.late[q] != NO_OFFSET, s.was_late[q] == NO_OFFSET) if s.late_commits else False
-    offset = s.was_memory[c, q] if in_two_steps(s) else s.was_target[c, q]
+def _corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.was.target[c, q] == NO_OFFSET, s.target[c, q] != NO_OFFSET)
+    dropped = all_of(s.was.owns[c, q], not_(s.owns[c, q]), s.zombie[c, q], works(s, c))
+    ends = all_of(s.was.target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
+    new = all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))
+    alone = s.was.target[c, q] == NO_OFFSET
+    late = all_of(s.late[q] != NO_OFFSET, s.was.late[q] == NO_OFFSET) if s.late_commits else False
+    offset = s.was.memory[c, q] if in_two_steps(s) else s.was.target[c, q]
     stored = any_of(late, s.committed[q] == offset, offset == NO_OFFSET, noted(s, q))
     gone = all_of(not_(in_table(s, c, q)), s.memory[c, q] == NO_OFFSET)
     return all_of(
@@ -99,15 +100,15 @@ CORRECTED = _always(
 )
 
 
-def _corrected_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    sets = all_of(s.target_set[c, q], not_(s.was_target_set[c, q]))
-    lasts = all_of(s.target_set[c, q], s.was_target_set[c, q])
-    ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
+def _corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    sets = all_of(s.target_set[c, q], not_(s.was.target_set[c, q]))
+    lasts = all_of(s.target_set[c, q], s.was.target_set[c, q])
+    ends = all_of(s.was.target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
     both = all_of(s.memory[c, q] == s.target[c, q], s.committed[q] == s.target[c, q])
     return all_of(
         implies(sets, both),
-        implies(all_of(lasts, s.zombie[c, q]), s.memory[c, q] >= s.was_memory[c, q]),
-        implies(ends, s.was_target_set[c, q]),
+        implies(all_of(lasts, s.zombie[c, q]), s.memory[c, q] >= s.was.memory[c, q]),
+        implies(ends, s.was.target_set[c, q]),
     )
 
 
@@ -122,23 +123,23 @@ CORRECTED_ONCE = _always(
 )
 
 
-def _held_up(s: State, q: IntLike) -> BoolLike:
-    new = all_of(s.late[q] != NO_OFFSET, not_(same(s.late[q], s.was_late[q])))
+def _held_up(s: GroupState, q: IntLike) -> BoolLike:
+    new = all_of(s.late[q] != NO_OFFSET, not_(same(s.late[q], s.was.late[q])))
 
     def sent(c: IntLike) -> BoolLike:
-        ends = all_of(s.was_target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET) if corrects(s.constants) else False
+        ends = all_of(s.was.target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET) if corrects(s.constants) else False
         corrected = (
-            all_of(ends, not in_two_steps(s), s.was_target[c, q] == s.late[q]) if corrects(s.constants) else False
+            all_of(ends, not in_two_steps(s), s.was.target[c, q] == s.late[q]) if corrects(s.constants) else False
         )
-        own = all_of(any_of(had(s, c, q), ends), s.was_memory[c, q] == s.late[q])
+        own = all_of(any_of(had(s, c, q), ends), s.was.memory[c, q] == s.late[q])
         return all_of(works(s, c), any_of(own, corrected))
 
-    unchanged = same(s.committed[q], s.was_committed[q])
-    news = True if corrects(s.constants) else not_(same(s.late[q], s.was_committed[q]))
-    arrives = all_of(s.was_late[q] != NO_OFFSET, s.late[q] == NO_OFFSET)
-    stored = any_of(s.committed[q] == s.was_late[q], noted(s, q))
+    unchanged = same(s.committed[q], s.was.committed[q])
+    news = True if corrects(s.constants) else not_(same(s.late[q], s.was.committed[q]))
+    arrives = all_of(s.was.late[q] != NO_OFFSET, s.late[q] == NO_OFFSET)
+    stored = any_of(s.committed[q] == s.was.late[q], noted(s, q))
     return all_of(
-        implies(new, all_of(s.was_late[q] == NO_OFFSET, s.exists(Consumer, sent), unchanged, news)),
+        implies(new, all_of(s.was.late[q] == NO_OFFSET, s.exists(Consumer, sent), unchanged, news)),
         implies(arrives, stored),
     )
 
@@ -154,13 +155,13 @@ HELD_UP = _of_queues(
 )
 
 
-def _learns(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    new = all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))
-    pulled = s.was_asked[c, q] if fine(s) else True
-    brings = all_of(s.was_memory[c, q] > 0, bool(s.piggyback) and not fine(s))
+def _learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    new = all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))
+    pulled = s.was.asked[c, q] if fine(s) else True
+    brings = all_of(s.was.memory[c, q] > 0, bool(s.piggyback) and not fine(s))
     return implies(
         all_of(noted(s, q), new),
-        all_of(pulled, s.target[c, q] == s.reset_to, implies(brings, s.committed[q] == s.was_memory[c, q])),
+        all_of(pulled, s.target[c, q] == s.reset_to, implies(brings, s.committed[q] == s.was.memory[c, q])),
     )
 
 
@@ -173,9 +174,9 @@ LEARNS = _always(
 )
 
 
-def _told_once(s: State, q: IntLike) -> BoolLike:
-    gone = all_of(s.was_reset_noted[q], not_(s.reset_noted[q]))
-    return implies(gone, s.exists(Consumer, lambda c: all_of(s.zombie[c, q], not_(s.was_zombie[c, q]))))
+def _told_once(s: GroupState, q: IntLike) -> BoolLike:
+    gone = all_of(s.was.reset_noted[q], not_(s.reset_noted[q]))
+    return implies(gone, s.exists(Consumer, lambda c: all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))))
 
 
 TOLD_ONCE = _of_queues(
@@ -186,10 +187,10 @@ TOLD_ONCE = _of_queues(
 )
 
 
-def _reset_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.resetting[c], not_(s.was_resetting[c]))
-    ends = all_of(s.was_resetting[c], not_(s.resetting[c]), s.life[c] != Life.GONE)
-    cleared = all_of(not_(s.owns[c, q]), implies(s.was_owns[c, q], s.zombie[c, q]))
+def _reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.resetting[c], not_(s.was.resetting[c]))
+    ends = all_of(s.was.resetting[c], not_(s.resetting[c]), s.life[c] != Life.GONE)
+    cleared = all_of(not_(s.owns[c, q]), implies(s.was.owns[c, q], s.zombie[c, q]))
     done = implies(had(s, c, q), s.committed[q] == s.reset_to)
     return all_of(
         implies(begins, all_of(cleared, works(s, c))),
@@ -211,20 +212,20 @@ RESET_IN_TURN = _always(
 TAKEN_BACK = sometimes(Queue)(
     "restart-takes-commits-back",
     "A broker that restarts has the offset that it had written to its disk, and no longer what was committed since.",
-    lambda s, q: all_of(s.committed[q] < s.was_committed[q], s.committed[q] == s.was_on_disk[q]),
+    lambda s, q: all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.was.on_disk[q]),
     "OF-23",
 )
 ON_DISK = _of_queues(
     "disk-has-what-was-committed",
     "What a broker writes to its disk is the offset that is committed at that time.",
-    lambda s, q: any_of(same(s.on_disk[q], s.was_on_disk[q]), s.on_disk[q] == s.was_committed[q]),
+    lambda s, q: any_of(same(s.on_disk[q], s.was.on_disk[q]), s.on_disk[q] == s.was.committed[q]),
     "OF-23",
 )
 
 
-def _ghost_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    was, now = s.was_ghost[c, q], s.ghost[c, q]
-    goes_on = all_of(was != NO_OFFSET, not_(same(was, now)), lives(s, c), not_(s.was_resetting[c]))
+def _ghost_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    was, now = s.was.ghost[c, q], s.ghost[c, q]
+    goes_on = all_of(was != NO_OFFSET, not_(same(was, now)), lives(s, c), not_(s.was.resetting[c]))
     done = s.exists(Message, lambda m: all_of(same(m, was), s.handled[q, m]))
     return implies(goes_on, all_of(now == was + 1, done, s.memory[c, q] >= now))
 
@@ -238,11 +239,11 @@ GHOST_IN_TURN = _always(
 )
 
 
-def _excused(s: State, q: IntLike) -> BoolLike:
+def _excused(s: GroupState, q: IntLike) -> BoolLike:
     owned = s.exists(Consumer, lambda c: s.owns[c, q])
 
     def may_come(m: IntLike) -> BoolLike:
-        new = all_of(s.cause[q, m] != Cause.NONE, s.was_cause[q, m] == Cause.NONE)
+        new = all_of(s.cause[q, m] != Cause.NONE, s.was.cause[q, m] == Cause.NONE)
         return implies(new, any_of(owned, s.committed[q] <= m))
 
     return s.forall(Message, may_come)
@@ -264,24 +265,24 @@ READ_AS_NONE = sometimes(Consumer, Queue)(
     "failed-query-is-read-as-no-offset",
     "A client of 4.9.8 whose query for the offset fails begins where its ConsumeFromWhere says, though one is stored.",
     lambda s, c, q: all_of(
-        s.owns[c, q], not_(s.was_owns[c, q]), not_(same(s.next_offset[c, q], s.was_committed[q])), works(s, c)
+        s.owns[c, q], not_(s.was.owns[c, q]), not_(same(s.next_offset[c, q], s.was.committed[q])), works(s, c)
     ),
     "RB-42",
 )
 LOST_IN_A_CORRECTION = sometimes(Consumer, Queue)(
     "queue-may-be-lost-while-it-is-corrected",
     "A pass may take away a queue from a client that has dropped its window but not yet corrected the offset.",
-    lambda s, c, q: all_of(s.was_zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c)),
+    lambda s, c, q: all_of(s.was.zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c)),
     "PL-23",
     "RB-32",
 )
 
 
-def _copied_from_the_master(s: State, q: IntLike) -> BoolLike:
-    copied = all_of(not_(s.was_failed_over), not_(s.failed_over), s.other[q] == s.was_committed[q])
-    turns = not_(same(s.failed_over, s.was_failed_over))
-    turned = all_of(s.other[q] == s.was_committed[q], s.committed[q] == s.was_other[q])
-    return any_of(all_of(turns, turned), all_of(not_(turns), any_of(same(s.other[q], s.was_other[q]), copied)))
+def _copied_from_the_master(s: GroupState, q: IntLike) -> BoolLike:
+    copied = all_of(not_(s.was.failed_over), not_(s.failed_over), s.other[q] == s.was.committed[q])
+    turns = not_(same(s.failed_over, s.was.failed_over))
+    turned = all_of(s.other[q] == s.was.committed[q], s.committed[q] == s.was.other[q])
+    return any_of(all_of(turns, turned), all_of(not_(turns), any_of(same(s.other[q], s.was.other[q]), copied)))
 
 
 COPIED_FROM_THE_MASTER = _of_queues(

@@ -7,8 +7,9 @@ where it should. ``offset_claims`` says under which conditions this holds.
 from __future__ import annotations
 
 from ..model.consume_queue import Message, end, is_retry
+from ..model.group import GroupState
 from ..model.history import Cause, Regression
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, minimum, not_
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, minimum, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
 from ..model.reset import reset_over
@@ -17,7 +18,7 @@ from .delivery import PROGRESS, every_message, every_window
 from .property import Kind, Property
 
 
-def every_queue(s: State, holds: object) -> BoolLike:
+def every_queue(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(q)`` is true of every queue."""
     return s.forall(Queue, holds)  # type: ignore[arg-type]
 
@@ -67,7 +68,7 @@ AT_THE_END = Property(
 )
 
 
-def _where_chosen(s: State, q: IntLike) -> IntLike:
+def _where_chosen(s: GroupState, q: IntLike) -> IntLike:
     """The start that RB-40 and RB-41 prescribe for a queue that does not grow, computed from the constants alone."""
     whole = end(s, q)
     if s.head_in_memory:

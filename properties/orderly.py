@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, implies, not_
 from ..model.lock import holds_lock
 from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
@@ -21,11 +22,11 @@ from .verdict import Verdict
 Constants = dict[str, int | str]
 
 
-def _before(s: State, q: IntLike, m: IntLike, holds: object) -> BoolLike:
+def _before(s: GroupState, q: IntLike, m: IntLike, holds: object) -> BoolLike:
     return s.forall(Message, lambda o: implies(o < m, holds(o)))  # type: ignore[operator]
 
 
-def _staircase(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """If a listener is busy with ``m``, all unhandled messages before it belong to the same batch."""
 
     def handled_or_joined(o: IntLike) -> BoolLike:
@@ -95,7 +96,7 @@ GIVEN_UP_ONCE = Property(
 )
 
 
-def _kept(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c`` runs and holds the lock of a queue that it does not use."""
     return all_of(working(s, c), holds_lock(s, c, q), not_(s.owns[c, q]))
 

@@ -5,7 +5,8 @@ lock.
 from __future__ import annotations
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer, Life
 from ..model.orderly import Result, calls, gives_up, manual_commit
 from ..model.orderly_ownership import unlocks_late
@@ -18,31 +19,31 @@ _always = always(Consumer, Queue)
 _can = sometimes(Consumer, Queue)
 
 
-def _acted_upon(s: State, c: IntLike, q: IntLike, *results: Result) -> BoolLike:
-    return all_of(any_of(*(s.was_result[c, q] == item for item in results)), s.result[c, q] == Result.NONE)
+def _acted_upon(s: GroupState, c: IntLike, q: IntLike, *results: Result) -> BoolLike:
+    return all_of(any_of(*(s.was.result[c, q] == item for item in results)), s.result[c, q] == Result.NONE)
 
 
-def _has(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _has(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
 
 
-def _had(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return any_of(s.was_owns[c, q], s.was_dropped[c, q] if s.moves else False)
+def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
 
 
-def _offset_of_a_batch(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def last(m: IntLike) -> BoolLike:
-        after = s.forall(Message, lambda o: implies(s.was_stage[c, q, o] == Stage.RUNNING, o <= m))
-        return all_of(s.was_stage[c, q, m] == Stage.RUNNING, after, s.memory[c, q] == m + 1)
+        after = s.forall(Message, lambda o: implies(s.was.stage[c, q, o] == Stage.RUNNING, o <= m))
+        return all_of(s.was.stage[c, q, m] == Stage.RUNNING, after, s.memory[c, q] == m + 1)
 
     stays = all_of(_had(s, c, q), _has(s, c, q))
     commits = _acted_upon(s, c, q, Result.COMMIT if manual_commit(s.constants) else Result.SUCCESS)
-    moves = all_of(s.was_owns[c, q], s.exists(Message, last))
+    moves = all_of(s.was.owns[c, q], s.exists(Message, last))
     sent_off = all_of(_acted_upon(s, c, q, Result.SUSPEND), moves) if gives_up(s.constants) and s.auto_commit else False
-    kept = same(s.memory[c, q], s.was_memory[c, q])
+    kept = same(s.memory[c, q], s.was.memory[c, q])
     nothing_left = s.forall(Message, lambda m: s.stage[c, q, m] == Stage.ABSENT)
     found_nothing = all_of(s.owns[c, q], nothing_left, s.memory[c, q] == s.next_offset[c, q])
-    committed = all_of(commits, any_of(moves, all_of(not_(s.was_owns[c, q]), kept)))
+    committed = all_of(commits, any_of(moves, all_of(not_(s.was.owns[c, q]), kept)))
     return implies(stays, any_of(committed, sent_off, all_of(not_(commits), any_of(kept, found_nothing))))
 
 
@@ -58,13 +59,13 @@ OFFSET_OF_A_BATCH = _always(
 )
 
 
-def _first_that_wait(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def begins(m: IntLike) -> BoolLike:
-        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] != Stage.RUNNING)
+        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] != Stage.RUNNING)
 
     def in_turn(m: IntLike) -> BoolLike:
         before = s.exists(Message, lambda o: all_of(o < m, s.stage[c, q, o] == Stage.WAITING))
-        return implies(begins(m), all_of(s.was_stage[c, q, m] == Stage.WAITING, not_(before)))
+        return implies(begins(m), all_of(s.was.stage[c, q, m] == Stage.WAITING, not_(before)))
 
     return all_of(s.forall(Message, in_turn), s.count(Message, begins) <= s.batch)
 
@@ -78,7 +79,7 @@ FIRST_THAT_WAIT = _always(
 )
 
 
-def _kept_is_taken(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     keeps = _acted_upon(s, c, q, Result.SUCCESS)
 
     def of_one(m: IntLike) -> BoolLike:
@@ -109,7 +110,7 @@ ROLLED_BACK = _can(
     ),
     lambda s, c, q: all_of(
         _acted_upon(s, c, q, Result.ROLLBACK),
-        s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
+        s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
     ),
     "OR-7",
     "PQ-6",
@@ -118,20 +119,20 @@ NEVER_SUCCEEDS = _always(
     "poison-message-never-succeeds",
     "No listener call succeeds with a message that no attempt can handle.",
     lambda s, c, q: implies(
-        all_of(s.was_stage[c, q, 0] == Stage.RUNNING, s.was_result[c, q] == Result.NONE),
+        all_of(s.was.stage[c, q, 0] == Stage.RUNNING, s.was.result[c, q] == Result.NONE),
         any_of(s.result[c, q] == Result.NONE, s.result[c, q] == Result.SUSPEND, s.result[c, q] == Result.ROLLBACK),
     ),
     "OR-6",
 )
 
 
-def _counted_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     failed = _acted_upon(s, c, q, Result.SUSPEND)
 
     def one_more(m: IntLike) -> BoolLike:
-        back = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
-        more = s.was_suspended[c, q, m] < s.suspended[c, q, m]
-        counted = implies(all_of(failed, back), s.suspended[c, q, m] == s.was_suspended[c, q, m] + 1)
+        back = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
+        more = s.was.suspended[c, q, m] < s.suspended[c, q, m]
+        counted = implies(all_of(failed, back), s.suspended[c, q, m] == s.was.suspended[c, q, m] + 1)
         return all_of(counted, implies(more, s.stage[c, q, m] == Stage.WAITING))
 
     return s.forall(Message, one_more)
@@ -154,16 +155,16 @@ BEYOND_THE_LIMIT = _can(
 )
 
 
-def _age_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def goes_on(m: IntLike) -> BoolLike:
-        in_window = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
-        beyond = all_of(s.was_orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
+        in_window = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
+        beyond = all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
         return any_of(in_window, beyond)
 
     same_call = all_of(calls(s, c, q), s.exists(Message, goes_on))
     return all_of(
         implies(not_(calls(s, c, q)), s.call_age[c, q] == 0),
-        implies(same_call, s.call_age[c, q] >= s.was_call_age[c, q]),
+        implies(same_call, s.call_age[c, q] >= s.was.call_age[c, q]),
     )
 
 
@@ -180,17 +181,17 @@ AGE_OF_A_CALL = _always(
 ACTED_UPON_AT_ONCE = _always(
     "result-is-acted-upon-at-once",
     "The result of an orderly listener is acted upon before time passes: no lock ages in between.",
-    lambda s, c, q: implies(s.was_lock_age[c, q] < s.lock_age[c, q], s.was_result[c, q] == Result.NONE),
+    lambda s, c, q: implies(s.was.lock_age[c, q] < s.lock_age[c, q], s.was.result[c, q] == Result.NONE),
     "OR-5",
     "OR-7",
 )
 
 
-def _begins_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     taken = all_of(s.owns[c, q], not_(_had(s, c, q)))
     fresh = all_of(s.locked[c, q], s.lock_age[c, q] == 0, s.holder[q] == c + 1, s.holder_age[q] == 0)
     return all_of(
-        implies(taken, all_of(fresh, s.was_life[c] == Life.UP)),
+        implies(taken, all_of(fresh, s.was.life[c] == Life.UP)),
         implies(not_(s.locked[c, q]), s.lock_age[c, q] == 0),
         implies(not_(_has(s, c, q)), not_(s.locked[c, q])),
     )
@@ -208,12 +209,12 @@ BEGINS_LOCKED = _always(
 )
 
 
-def _calls_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def called(m: IntLike) -> BoolLike:
-        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was_stage[c, q, m] == Stage.WAITING)
+        return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] == Stage.WAITING)
 
-    fresh = all_of(s.was_locked[c, q], s.was_lock_age[c, q] <= s.client_window)
-    return implies(s.exists(Message, called), all_of(s.was_owns[c, q], s.was_life[c] == Life.UP, fresh))
+    fresh = all_of(s.was.locked[c, q], s.was.lock_age[c, q] <= s.client_window)
+    return implies(s.exists(Message, called), all_of(s.was.owns[c, q], s.was.life[c] == Life.UP, fresh))
 
 
 CALLS_LOCKED = _always(
@@ -225,9 +226,9 @@ CALLS_LOCKED = _always(
 )
 
 
-def _pulled_locked(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    moved = all_of(s.was_owns[c, q], s.owns[c, q], s.was_next_offset[c, q] < s.next_offset[c, q])
-    return implies(moved, all_of(s.was_locked[c, q], s.was_life[c] == Life.UP))
+def _pulled_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(s.was.owns[c, q], s.owns[c, q], s.was.next_offset[c, q] < s.next_offset[c, q])
+    return implies(moved, all_of(s.was.locked[c, q], s.was.life[c] == Life.UP))
 
 
 PULLED_LOCKED = _always(
@@ -240,16 +241,16 @@ PULLED_LOCKED = _always(
 LOCK_IS_NEW = _always(
     "lock-is-new-to-who-gets-it",
     "A client that gets the lock of a queue, even by a late request, has it for its whole time.",
-    lambda s, c, q: implies(all_of(s.holder[q] == c + 1, s.was_holder[q] != c + 1), s.holder_age[q] == 0),
+    lambda s, c, q: implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0),
     "OR-1",
     "OR-10",
 )
 
 
-def _given_up_idle(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] != Life.GONE)
-    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
-    return implies(all_of(removed, ran), s.was_result[c, q] != Result.NONE)
+def _given_up_idle(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] != Life.GONE)
+    ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
+    return implies(all_of(removed, ran), s.was.result[c, q] != Result.NONE)
 
 
 GIVEN_UP_IDLE = _always(
@@ -264,10 +265,10 @@ GIVEN_UP_IDLE = _always(
 )
 
 
-def _renews_owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    younger = any_of(s.lock_age[c, q] < s.was_lock_age[c, q], s.holder_age[q] < s.was_holder_age[q])
-    kept = all_of(s.was_dropped[c, q], s.dropped[c, q], s.was_holder[q] == c + 1)
-    disbelieves = all_of(s.was_locked[c, q], not_(s.locked[c, q]))
+def _renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    younger = any_of(s.lock_age[c, q] < s.was.lock_age[c, q], s.holder_age[q] < s.was.holder_age[q])
+    kept = all_of(s.was.dropped[c, q], s.dropped[c, q], s.was.holder[q] == c + 1)
+    disbelieves = all_of(s.was.locked[c, q], not_(s.locked[c, q]))
     by_another = s.holder[q] != c + 1
     return implies(all_of(kept, not_(by_another)), not_(any_of(younger, disbelieves)))
 
@@ -282,7 +283,7 @@ RENEWS_OWNED = _always(
 RENEWS_DROPPED = _can(
     "dropped-queue-is-renewed-in-4.9.8",
     "A client of 4.9.8 renews the locks of queues that it has dropped as well.",
-    lambda s, c, q: all_of(s.was_dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was_holder_age[q]),
+    lambda s, c, q: all_of(s.was.dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was.holder_age[q]),
     "OR-9",
 )
 LEARNS_OF_A_LOSS = _can(
@@ -291,34 +292,34 @@ LEARNS_OF_A_LOSS = _can(
         "A client whose lock now belongs to another client learns so in its next round of renewal, and no "
         "longer believes in it."
     ),
-    lambda s, c, q: all_of(s.was_owns[c, q], s.owns[c, q], s.was_locked[c, q], not_(s.locked[c, q])),
+    lambda s, c, q: all_of(s.was.owns[c, q], s.owns[c, q], s.was.locked[c, q], not_(s.locked[c, q])),
     "OR-5",
     "OR-9",
 )
 LOCKED_LATE = _can(
     "late-lock-request-locks-a-free-queue",
     "A lock request that arrives late locks a queue that its client does not have.",
-    lambda s, c, q: all_of(s.was_holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0),
+    lambda s, c, q: all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0),
     "OR-10",
 )
 
 
-def _still(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    both = all_of(s.was_paused[c], s.paused[c])
+def _still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    both = all_of(s.was.paused[c], s.paused[c])
     older = all_of(
-        implies(s.locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]),
-        implies(all_of(s.was_holder[q] == c + 1, s.holder[q] == c + 1), s.holder_age[q] >= s.was_holder_age[q]),
+        implies(s.locked[c, q], s.lock_age[c, q] >= s.was.lock_age[c, q]),
+        implies(all_of(s.was.holder[q] == c + 1, s.holder[q] == c + 1), s.holder_age[q] >= s.was.holder_age[q]),
     )
-    got = all_of(s.was_holder[q] != c + 1, s.holder[q] == c + 1)
+    got = all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1)
     unchanged = all_of(
-        same(s.owns[c, q], s.was_owns[c, q]),
-        same(s.locked[c, q], s.was_locked[c, q]),
-        same(s.result[c, q], s.was_result[c, q]),
-        same(s.next_offset[c, q], s.was_next_offset[c, q]),
-        same(s.memory[c, q], s.was_memory[c, q]),
-        same(s.dropped[c, q], s.was_dropped[c, q]) if s.moves else True,
-        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was_stage[c, q, m])),
-        any_of(same(s.committed[q], s.was_committed[q]), s.consumers > 1),
+        same(s.owns[c, q], s.was.owns[c, q]),
+        same(s.locked[c, q], s.was.locked[c, q]),
+        same(s.result[c, q], s.was.result[c, q]),
+        same(s.next_offset[c, q], s.was.next_offset[c, q]),
+        same(s.memory[c, q], s.was.memory[c, q]),
+        same(s.dropped[c, q], s.was.dropped[c, q]) if s.moves else True,
+        s.forall(Message, lambda m: same(s.stage[c, q, m], s.was.stage[c, q, m])),
+        any_of(same(s.committed[q], s.was.committed[q]), s.consumers > 1),
     )
     return implies(both, all_of(unchanged, older, not_(got)))
 
@@ -335,10 +336,10 @@ ORDERLY_STANDS_STILL = _always(
 )
 
 
-def _cached_is_unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
-    waits = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.WAITING)
-    return implies(all_of(removed, waits), all_of(s.unlocking[c, q], same(s.holder[q], s.was_holder[q])))
+def _cached_is_unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    waits = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
+    return implies(all_of(removed, waits), all_of(s.unlocking[c, q], same(s.holder[q], s.was.holder[q])))
 
 
 CACHED_IS_UNLOCKED_LATER = _always(
@@ -349,7 +350,7 @@ CACHED_IS_UNLOCKED_LATER = _always(
 )
 
 
-def _unlocking(s: State) -> BoolLike:
+def _unlocking(s: GroupState) -> BoolLike:
     late = unlocks_late(s.constants)
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.unlocking[c, q] if late else False))
 
@@ -364,14 +365,14 @@ UNLOCKS_AT_LAST = Property(
 )
 
 
-def _dropped_stays_dropped(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    drops = all_of(s.dropped[c, q], not_(s.was_dropped[c, q]))
-    in_use = all_of(s.was_owns[c, q], s.was_life[c] == Life.UP)
+def _dropped_stays_dropped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    drops = all_of(s.dropped[c, q], not_(s.was.dropped[c, q]))
+    in_use = all_of(s.was.owns[c, q], s.was.life[c] == Life.UP)
     left = all_of(_had(s, c, q), not_(_has(s, c, q)))
     nothing = all_of(s.memory[c, q] == NO_OFFSET, s.next_offset[c, q] == 0)
     return all_of(
         implies(drops, all_of(in_use, not_(s.owns[c, q]))),
-        implies(all_of(s.was_dropped[c, q], s.dropped[c, q]), not_(s.owns[c, q])),
+        implies(all_of(s.was.dropped[c, q], s.dropped[c, q]), not_(s.owns[c, q])),
         implies(left, nothing),
     )
 
@@ -386,28 +387,28 @@ DROPPED_IN_ORDER = _always(
 )
 
 
-def _stopping(s: State, c: IntLike) -> BoolLike:
-    return all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+def _stopping(s: GroupState, c: IntLike) -> BoolLike:
+    return all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
 
 
 RETURNS_WHILE_STOPPING = _can(
     "orderly-call-returns-during-a-stop",
     "A listener call that is running when its client begins to shut down may still return.",
-    lambda s, c, q: all_of(_stopping(s, c), s.was_result[c, q] == Result.NONE, s.result[c, q] != Result.NONE),
+    lambda s, c, q: all_of(_stopping(s, c), s.was.result[c, q] == Result.NONE, s.result[c, q] != Result.NONE),
     "ST-8",
 )
 COUNTS_WHILE_STOPPING = _can(
     "orderly-result-counts-during-a-stop",
     "The result of a call may still be acted upon while its client shuts down.",
-    lambda s, c, q: all_of(_stopping(s, c), s.was_result[c, q] != Result.NONE, s.result[c, q] == Result.NONE),
+    lambda s, c, q: all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE),
     "ST-8",
 )
 
 
-def _forced_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(s.was_dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
-    runs = s.exists(Message, lambda m: all_of(s.orphan[c, q, m] != Orphan.NONE, s.was_orphan[c, q, m] == Orphan.NONE))
-    return implies(all_of(removed, runs), s.was_lock_age[c, q] > s.unlock_delay)
+def _forced_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    runs = s.exists(Message, lambda m: all_of(s.orphan[c, q, m] != Orphan.NONE, s.was.orphan[c, q, m] == Orphan.NONE))
+    return implies(all_of(removed, runs), s.was.lock_age[c, q] > s.unlock_delay)
 
 
 FORCED_LATE = _always(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
-from ..model.orderly_lock import Request, Window, is_up, orderly_lock
+from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock
 from ..model.route import Queue
 from .claim import Claim
 from .property import Kind, Property
@@ -26,16 +26,16 @@ AWAITED = "a stopping client waits for its listeners"
 AT_ONCE = "an unlock is sent when the queue is given up (not 20 s later, as in 4.9.8)"
 
 
-def everywhere(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+def everywhere(s: OrderlyLockState, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
     """Something holds of every client and queue."""
     return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
 
 
-def _one_listener(s: State) -> BoolLike:
+def _one_listener(s: OrderlyLockState) -> BoolLike:
     return s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.runs[c, q]) <= 1)
 
 
-def _alone(s: State, condition: BoolLike) -> BoolLike:
+def _alone(s: OrderlyLockState, condition: BoolLike) -> BoolLike:
     """Under ``condition`` no two listeners run on a queue; stated without counting, so that it can be proven for any
     number.
     """
@@ -46,38 +46,38 @@ def _alone(s: State, condition: BoolLike) -> BoolLike:
     return everywhere(s, alone)
 
 
-def windows_fit(s: State) -> BoolLike:
+def windows_fit(s: OrderlyLockState) -> BoolLike:
     """The condition on the windows: a client that stops believing in time, and ends what it has begun, is never
     overtaken.
     """
     return s.client_window + s.answer + s.batch <= s.broker_window
 
 
-def force_waits(s: State) -> BoolLike:
+def force_waits(s: OrderlyLockState) -> BoolLike:
     """The condition on the forced unlock: it comes only after every batch begun under the lock has ended."""
     return s.unlock_delay >= s.client_window + s.batch if s.force else True
 
 
-def _fit(s: State) -> BoolLike:
+def _fit(s: OrderlyLockState) -> BoolLike:
     return all_of(windows_fit(s), force_waits(s))
 
 
-def _believed_is_held(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _believed_is_held(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(fresh(s, c, q), holds_lock(s, c, q))
 
 
-def _is_waited_for(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _is_waited_for(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """The client that holds the lock in the table has the queue, or is about to take it."""
     has = s.window[c, q] != Window.OUT
     taking = s.request[c, q] == Request.TAKING if s.renewals == "in-flight" else False
     return implies(all_of(holds_lock(s, c, q), is_up(s, c)), any_of(has, taking))
 
 
-def _is_ready(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _is_ready(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(_owned(s, c, q), fresh(s, c, q))
 
 
-def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _ages_agree(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """How the ages on the two sides of a lock are related: the broker's is older by at most the delay of an answer.
 
     A batch began under a lock that its client believed in; a client whose lock has expired neither believes in it nor
@@ -105,17 +105,17 @@ def _ages_agree(s: State, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(parts)
 
 
-def _force_comes_late(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _force_comes_late(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """A dropped queue is unlocked by force only if its lock is so old that no batch begun under it can still run."""
     begun = all_of(s.locked[c, q], s.lock_age[c, q] <= s.client_window + s.batch_age[c, q])
     return all_of(implies(s.runs[c, q], begun), not_(s.outlived[c, q]))
 
 
-def _owned(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _owned(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(is_up(s, c), s.window[c, q] == Window.IN)
 
 
-def _owned_is_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _owned_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
     return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
@@ -214,7 +214,7 @@ READY = Property(
 )
 
 
-def _blocked(s: State) -> BoolLike:
+def _blocked(s: OrderlyLockState) -> BoolLike:
     """Some queue is locked for a client that does not have it, while another client runs that could take it."""
 
     def useless(c: IntLike, q: IntLike) -> BoolLike:
@@ -223,12 +223,12 @@ def _blocked(s: State) -> BoolLike:
     return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: useless(c, q)))
 
 
-def _served(s: State, q: IntLike) -> BoolLike:
+def _served(s: OrderlyLockState, q: IntLike) -> BoolLike:
     ready = s.exists(Consumer, lambda c: all_of(_owned(s, c, q), fresh(s, c, q)))
     return any_of(ready, s.forall(Consumer, lambda c: not_(_owned(s, c, q))))
 
 
-def _nobody_left(s: State) -> BoolLike:
+def _nobody_left(s: OrderlyLockState) -> BoolLike:
     return s.forall(Consumer, lambda c: s.life[c] != Life.UP) if s.leaves + s.crashes else False
 
 

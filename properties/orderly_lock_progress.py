@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
-from ..model.orderly_lock import Request, Window, orderly_lock
+from ..model.orderly_lock import OrderlyLockState, Request, Window, orderly_lock
 from ..model.route import Queue
 from .claim import Claim
 from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
@@ -21,15 +21,17 @@ from .verdict import Verdict
 Constants = dict[str, int | str]
 
 
-def _some(s: State, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
+def _some(s: OrderlyLockState, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
     return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: holds(c, q)))
 
 
-def _untouched(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _untouched(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.window[c, q] == Window.OUT, s.request[c, q] == Request.NONE)
 
 
-def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any], BoolLike], *rules: str) -> Property:
+def _sooner_or_later(
+    name: str, statement: str, ends: Callable[[OrderlyLockState, Any, Any], BoolLike], *rules: str
+) -> Property:
     """Something about a client and a queue that stays true only for a while."""
     return Property(
         id=name,
@@ -41,7 +43,7 @@ def _sooner_or_later(name: str, statement: str, ends: Callable[[State, Any, Any]
     )
 
 
-def _dead_holds(s: State) -> BoolLike:
+def _dead_holds(s: OrderlyLockState) -> BoolLike:
     return _some(s, lambda c, q: all_of(s.life[c] == Life.GONE, holds_lock(s, c, q)))
 
 
@@ -116,8 +118,8 @@ RUNS_IN_TABLE = Property(
 )
 
 
-def _ended(s: State) -> IntLike:
-    return s.leaves + s.crashes - sum(getattr(s, f"{name}_left") for name in ("leaves", "crashes") if getattr(s, name))
+def _ended(s: OrderlyLockState) -> IntLike:
+    return (s.leaves - s.leaves_left if s.leaves else 0) + (s.crashes - s.crashes_left if s.crashes else 0)
 
 
 GONE_HAS_NOTHING = Property(

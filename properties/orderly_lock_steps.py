@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
-from ..model.lock import holds_lock
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
+from ..model.lock import LockState, holds_lock
 from ..model.membership import Consumer, Life
-from ..model.orderly_lock import Request, Window, is_up, orderly_lock, renewable
+from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock, renewable
 from ..model.route import Queue
 from .claim import Claim, claims_of
 from .of_each import always, sometimes
@@ -25,37 +25,37 @@ _step = always(Consumer, Queue, assuming=(KEPT_TABLE,))
 _can = sometimes(Consumer, Queue)
 
 
-def held_lock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def held_lock(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the broker's table named ``c`` before the step, expired or not."""
-    return s.was_holder[q] == c + 1
+    return s.was.holder[q] == c + 1
 
 
-def _not_renewed(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _not_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """The broker has neither given ``c`` the lock nor renewed it, and no answer that says so has reached ``c``."""
-    broker = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
-    client = implies(s.locked[c, q], all_of(s.was_locked[c, q], s.lock_age[c, q] >= s.was_lock_age[c, q]))
+    broker = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was.holder_age[q]))
+    client = implies(s.locked[c, q], all_of(s.was.locked[c, q], s.lock_age[c, q] >= s.was.lock_age[c, q]))
     return all_of(broker, client)
 
 
-def _same_table(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    unlock = same(s.unlocking[c, q], s.was_unlocking[c, q]) if s.version == "4.9.8" else True
-    return all_of(same(s.window[c, q], s.was_window[c, q]), unlock)
+def _same_table(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    unlock = same(s.unlocking[c, q], s.was.unlocking[c, q]) if s.version == "4.9.8" else True
+    return all_of(same(s.window[c, q], s.was.window[c, q]), unlock)
 
 
-def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _asks_nothing(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """No request of ``c`` has begun, been answered to ``c`` or been given up; the broker may have processed one."""
     if s.renewals != "in-flight":
         return True
-    answered = all_of(s.was_request[c, q] == Request.ASKED, s.request[c, q] != Request.TAKING)
-    return any_of(same(s.request[c, q], s.was_request[c, q]), answered)
+    answered = all_of(s.was.request[c, q] == Request.ASKED, s.request[c, q] != Request.TAKING)
+    return any_of(same(s.request[c, q], s.was.request[c, q]), answered)
 
 
-def _stands_still(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     was_there = _same_table(s, c, q)
     broker = True if s.renewals == "in-flight" else _not_renewed(s, c, q)
-    runs = same(s.runs[c, q], s.was_runs[c, q])
-    alive = same(s.life[c], s.was_life[c]) if s.leaves else True
-    return implies(s.was_paused[c], all_of(was_there, broker, runs, alive, _asks_nothing(s, c, q)))
+    runs = same(s.runs[c, q], s.was.runs[c, q])
+    alive = same(s.life[c], s.was.life[c]) if s.leaves else True
+    return implies(s.was.paused[c], all_of(was_there, broker, runs, alive, _asks_nothing(s, c, q)))
 
 
 STANDS_STILL = _step(
@@ -66,9 +66,9 @@ STANDS_STILL = _step(
 )
 
 
-def _stopping(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.runs[c, q], not_(s.was_runs[c, q])) if s.await_listeners else False
-    lasts = all_of(s.was_life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+def _stopping(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.runs[c, q], not_(s.was.runs[c, q])) if s.await_listeners else False
+    lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
     quiet = all_of(_same_table(s, c, q), _not_renewed(s, c, q), _asks_nothing(s, c, q), not_(begins))
     return implies(lasts, quiet)
 
@@ -81,9 +81,9 @@ STOPS = _step(
 )
 
 
-def _gone(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _gone(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     kept = implies(held_lock(s, c, q), any_of(holds_lock(s, c, q), s.holder[q] != 0))
-    return implies(s.was_life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
+    return implies(s.was.life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
 
 
 STAYS_GONE = _step(
@@ -91,9 +91,9 @@ STAYS_GONE = _step(
 )
 
 
-def _one_after_the_other(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    now, before = s.window[c, q], s.was_window[c, q]
-    ended = all_of(s.life[c] == Life.GONE, s.was_life[c] != Life.GONE) if s.leaves + s.crashes else False
+def _one_after_the_other(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    now, before = s.window[c, q], s.was.window[c, q]
+    ended = all_of(s.life[c] == Life.GONE, s.was.life[c] != Life.GONE) if s.leaves + s.crashes else False
     return any_of(
         same(now, before),
         all_of(before == Window.OUT, now == Window.IN),
@@ -112,18 +112,18 @@ IN_TURN = _step(
 )
 
 
-def lost_only_by(s: State, c: IntLike, q: IntLike, *gives_back: BoolLike) -> BoolLike:
+def lost_only_by(s: LockState, c: IntLike, q: IntLike, *gives_back: BoolLike) -> BoolLike:
     """Whether ``c``, if the step took its lock, gave it back itself, or another client took it after it had expired."""
     freed = all_of(s.holder[q] == 0, any_of(*gives_back))
-    taken = all_of(s.holder[q] != 0, s.was_holder_age[q] > s.broker_window)
+    taken = all_of(s.holder[q] != 0, s.was.holder_age[q] > s.broker_window)
     return implies(all_of(held_lock(s, c, q), not_(holds_lock(s, c, q))), any_of(freed, taken))
 
 
-def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
-    late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
-    stops = all_of(s.was_life[c] == Life.UP, s.life[c] == Life.STOPPING) if s.leaves else False
-    return lost_only_by(s, c, q, removed, late, all_of(stops, s.was_window[c, q] == Window.IN))
+def _given_back(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
+    late = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
+    stops = all_of(s.was.life[c] == Life.UP, s.life[c] == Life.STOPPING) if s.leaves else False
+    return lost_only_by(s, c, q, removed, late, all_of(stops, s.was.window[c, q] == Window.IN))
 
 
 GIVEN_BACK = _step(
@@ -135,9 +135,9 @@ GIVEN_BACK = _step(
 )
 
 
-def renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def renewed_by_holder(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether ``c``, if its lock got younger in the step, has renewed it."""
-    younger = all_of(held_lock(s, c, q), holds_lock(s, c, q), s.holder_age[q] < s.was_holder_age[q])
+    younger = all_of(held_lock(s, c, q), holds_lock(s, c, q), s.holder_age[q] < s.was.holder_age[q])
     return implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0))
 
 
@@ -149,8 +149,8 @@ RENEWED_BY_HOLDER = _step(
 )
 
 
-def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
+def _removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
     freed = not_(holds_lock(s, c, q))
     later = s.unlocking[c, q] if s.version == "4.9.8" else False
@@ -169,9 +169,9 @@ REMOVED_IS_UNLOCKED = _step(
 )
 
 
-def _unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.unlocking[c, q], not_(s.was_unlocking[c, q]))
-    return implies(begins, all_of(s.was_window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT))
+def _unlocked_later(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.unlocking[c, q], not_(s.was.unlocking[c, q]))
+    return implies(begins, all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT))
 
 
 UNLOCKED_LATER = _step(
@@ -182,8 +182,8 @@ UNLOCKED_LATER = _step(
 )
 
 
-def _late_unlock(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    ends = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q]))
+def _late_unlock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    ends = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q]))
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
     return implies(all_of(ends, alive), not_(holds_lock(s, c, q)))
 
@@ -193,10 +193,10 @@ LATE_UNLOCK = _step(
 )
 
 
-def _begins_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.runs[c, q], not_(s.was_runs[c, q]))
-    fresh = all_of(s.was_locked[c, q], s.was_lock_age[c, q] <= s.client_window)
-    return implies(begins, all_of(s.was_window[c, q] == Window.IN, fresh))
+def _begins_in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.runs[c, q], not_(s.was.runs[c, q]))
+    fresh = all_of(s.was.locked[c, q], s.was.lock_age[c, q] <= s.client_window)
+    return implies(begins, all_of(s.was.window[c, q] == Window.IN, fresh))
 
 
 BEGINS_IN_TURN = _step(
@@ -211,13 +211,13 @@ BEGINS_IN_TURN = _step(
 RENEWS_ITS_OWN = _step(
     "only-own-queues-are-renewed",
     "A client asks to renew the locks of queues in its table only.",
-    lambda s, c, q: implies(all_of(s.was_request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q)),
+    lambda s, c, q: implies(all_of(s.was.request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q)),
     "OR-9",
 )
 
 
-def _one_request(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    now, before = s.request[c, q], s.was_request[c, q]
+def _one_request(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    now, before = s.request[c, q], s.was.request[c, q]
     granted = all_of(before == Request.ASKED, now == Request.GRANTED)
     return any_of(
         same(now, before), now == Request.NONE, all_of(before == Request.NONE, now != Request.GRANTED), granted
@@ -236,14 +236,14 @@ def _by_one(now: IntLike, before: IntLike) -> BoolLike:
     return any_of(same(now, 0), same(now, before), same(now, before + 1))
 
 
-def _one_clock(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """If one clock that is read for a lock moved on, all of them did: ages stop growing only at their maximum."""
-    broker_ran = s.holder_age[q] > s.was_holder_age[q]
-    client_ran = s.lock_age[c, q] > s.was_lock_age[c, q]
+    broker_ran = s.holder_age[q] > s.was.holder_age[q]
+    client_ran = s.lock_age[c, q] > s.was.lock_age[c, q]
     broker_runs = any_of(broker_ran, s.holder[q] == 0, s.holder_age[q] > s.broker_window)
     client_runs = any_of(client_ran, not_(s.locked[c, q]), s.lock_age[c, q] > s.client_window)
-    by_one = all_of(_by_one(s.holder_age[q], s.was_holder_age[q]), _by_one(s.lock_age[c, q], s.was_lock_age[c, q]))
-    rounds = _by_one(s.round[c], s.was_round[c]) if s.renewals == "certain" else True
+    by_one = all_of(_by_one(s.holder_age[q], s.was.holder_age[q]), _by_one(s.lock_age[c, q], s.was.lock_age[c, q]))
+    rounds = _by_one(s.round[c], s.was.round[c]) if s.renewals == "certain" else True
     return all_of(by_one, rounds, implies(client_ran, broker_runs), implies(broker_ran, client_runs))
 
 
@@ -256,7 +256,7 @@ ONE_CLOCK = _step(
 )
 
 
-def _of_what_goes_on(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _of_what_goes_on(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     answer = implies(s.request[c, q] < Request.GRANTED, s.request_age[c, q] == 0) if s.renewals == "in-flight" else True
     outlived = implies(s.outlived[c, q], s.runs[c, q]) if s.force else True
     return all_of(implies(not_(s.runs[c, q]), s.batch_age[c, q] == 0), answer, outlived)
@@ -271,10 +271,10 @@ AGES_BEGIN_ANEW = _step(
 )
 
 
-def _refused(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _refused(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     over = s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True
-    in_use = all_of(s.was_window[c, q] == Window.IN, s.window[c, q] == Window.IN)
-    return all_of(over, in_use, s.was_locked[c, q], not_(s.locked[c, q]))
+    in_use = all_of(s.was.window[c, q] == Window.IN, s.window[c, q] == Window.IN)
+    return all_of(over, in_use, s.was.locked[c, q], not_(s.locked[c, q]))
 
 
 REFUSED = _can(
@@ -287,7 +287,7 @@ DROPPED_IS_RENEWED = _can(
     "dropped-queue-is-renewed",
     "Clients of 4.9.8 renew the locks of queues that they have dropped, too.",
     lambda s, c, q: all_of(
-        s.was_window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was_lock_age[c, q]
+        s.was.window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was.lock_age[c, q]
     ),
     "OR-9",
 )
@@ -295,18 +295,18 @@ OLD_CALL_KEEPS_NOTHING = _can(
     "call-of-an-old-window-keeps-no-new-one",
     "A call that outlived the forced unlock does not keep the queue from being removed after it was taken again.",
     lambda s, c, q: all_of(
-        s.was_window[c, q] == Window.DROPPED,
+        s.was.window[c, q] == Window.DROPPED,
         s.window[c, q] == Window.OUT,
         s.runs[c, q],
-        s.was_lock_age[c, q] <= s.unlock_delay,
+        s.was.lock_age[c, q] <= s.unlock_delay,
     ),
     "RB-33",
 )
 
 
-def _late_round(s: State, c: IntLike) -> BoolLike:
+def _late_round(s: OrderlyLockState, c: IntLike) -> BoolLike:
     """Whether time has passed although the next round of ``c`` was due."""
-    return all_of(s.was_round[c] == s.renewal, s.round[c] == s.renewal)
+    return all_of(s.was.round[c] == s.renewal, s.round[c] == s.renewal)
 
 
 STOPPING_ENDS_ROUNDS = _can(
@@ -314,9 +314,9 @@ STOPPING_ENDS_ROUNDS = _can(
     "A client that shuts down no longer renews, and its listeners keep running beyond the next round.",
     lambda s, c, q: all_of(
         _late_round(s, c),
-        s.was_life[c] == Life.STOPPING,
+        s.was.life[c] == Life.STOPPING,
         s.window[c, q] == Window.IN,
-        s.batch_age[c, q] > s.was_batch_age[c, q],
+        s.batch_age[c, q] > s.was.batch_age[c, q],
     ),
     "ST-8",
     "OR-9",
@@ -325,7 +325,7 @@ DROPPED_IS_NOT_IN_ROUNDS = _can(
     "dropped-queue-grows-old",
     "The lock of a dropped queue gets older than one round of renewal: rounds leave it out.",
     lambda s, c, q: all_of(
-        _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was_holder_age[q]
+        _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was.holder_age[q]
     ),
     "OR-9",
 )
@@ -339,7 +339,7 @@ RENEWAL_IS_ASKED = Property(
 )
 
 
-def _could_ask(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _could_ask(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.window[c, q] == Window.IN, s.request[c, q] == Request.NONE)
 
 

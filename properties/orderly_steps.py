@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly import Result, calls
@@ -58,27 +59,27 @@ _always = always(Consumer, Queue, assuming=(KEPT_TABLE,))
 _can = sometimes(Consumer, Queue)
 
 
-def _alive(s: State, c: IntLike) -> BoolLike:
+def _alive(s: GroupState, c: IntLike) -> BoolLike:
     return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
-def _had(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """Whether the queue was in the table."""
-    return any_of(s.was_owns[c, q], s.was_dropped[c, q] if s.moves else False)
+    return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
 
 
-def _has(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _has(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
 
 
-def _stops(s: State, c: IntLike) -> BoolLike:
-    return all_of(s.was_life[c] == Life.UP, s.life[c] == Life.STOPPING)
+def _stops(s: GroupState, c: IntLike) -> BoolLike:
+    return all_of(s.was.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
-def _given_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), not_(s.was_owns[c, q]))
-    late = all_of(s.was_unlocking[c, q], not_(s.unlocking[c, q])) if unlocks_late(s.constants) else False
-    return lost_only_by(s, c, q, removed, late, all_of(_stops(s, c), s.was_owns[c, q]))
+def _given_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), not_(s.was.owns[c, q]))
+    late = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q])) if unlocks_late(s.constants) else False
+    return lost_only_by(s, c, q, removed, late, all_of(_stops(s, c), s.was.owns[c, q]))
 
 
 GIVEN_BACK = _always(
@@ -93,7 +94,7 @@ GIVEN_BACK = _always(
 )
 
 
-def _renewed_by_holder(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _renewed_by_holder(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(s.holder[q] == 0, s.holder_age[q] == 0), renewed_by_holder(s, c, q))
 
 
@@ -108,7 +109,7 @@ RENEWED_BY_HOLDER = _always(
 )
 
 
-def _removed_is_unlocked(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _removed_is_unlocked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     removed = all_of(_had(s, c, q), not_(_has(s, c, q)), _alive(s, c))
     later = s.unlocking[c, q] if unlocks_late(s.constants) else False
     return implies(removed, all_of(any_of(not_(holds_lock(s, c, q)), later), not_(s.locked[c, q])))
@@ -123,10 +124,10 @@ REMOVED_IS_UNLOCKED = _always(
 )
 
 
-def _stop_unlocks(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    owned = all_of(_stops(s, c), s.was_owns[c, q])
-    dropped = all_of(_stops(s, c), not_(s.was_owns[c, q]))
-    kept = all_of(same(s.holder[q], s.was_holder[q]), same(s.locked[c, q], s.was_locked[c, q]))
+def _stop_unlocks(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    owned = all_of(_stops(s, c), s.was.owns[c, q])
+    dropped = all_of(_stops(s, c), not_(s.was.owns[c, q]))
+    kept = all_of(same(s.holder[q], s.was.holder[q]), same(s.locked[c, q], s.was.locked[c, q]))
     return all_of(implies(owned, all_of(not_(holds_lock(s, c, q)), not_(s.locked[c, q]))), implies(dropped, kept))
 
 
@@ -138,13 +139,13 @@ STOP_UNLOCKS = _always(
 )
 
 
-def _no_way_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    gone = implies(s.was_life[c] == Life.GONE, s.life[c] == Life.GONE)
-    stopping = implies(s.was_life[c] == Life.STOPPING, s.life[c] != Life.UP)
+def _no_way_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    gone = implies(s.was.life[c] == Life.GONE, s.life[c] == Life.GONE)
+    stopping = implies(s.was.life[c] == Life.STOPPING, s.life[c] != Life.UP)
     nothing = all_of(not_(_has(s, c, q)), not_(s.locked[c, q]), s.result[c, q] == Result.NONE, not_(calls(s, c, q)))
     wants = not_(s.wanted[c, q]) if s.reallocations else True
-    locks = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was_holder_age[q]))
-    return all_of(gone, stopping, implies(s.was_life[c] == Life.GONE, all_of(nothing, wants, locks)))
+    locks = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was.holder_age[q]))
+    return all_of(gone, stopping, implies(s.was.life[c] == Life.GONE, all_of(nothing, wants, locks)))
 
 
 STAYS_GONE = _always(
@@ -155,10 +156,10 @@ STAYS_GONE = _always(
 )
 
 
-def _result_of_a_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    returned = all_of(s.result[c, q] != Result.NONE, not_(same(s.result[c, q], s.was_result[c, q])))
-    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
-    return implies(returned, all_of(s.was_result[c, q] == Result.NONE, ran))
+def _result_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    returned = all_of(s.result[c, q] != Result.NONE, not_(same(s.result[c, q], s.was.result[c, q])))
+    ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
+    return implies(returned, all_of(s.was.result[c, q] == Result.NONE, ran))
 
 
 RESULT_OF_A_CALL = _always(
@@ -169,7 +170,7 @@ RESULT_OF_A_CALL = _always(
 )
 
 
-def _one_call(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _one_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     runs = s.exists(Message, lambda m: listener_runs(s, c, q, m))
     return not_(all_of(runs, s.exists(Message, lambda m: s.orphan[c, q, m] != Orphan.NONE)))
 
@@ -182,10 +183,10 @@ ONE_CALL = _always(
 )
 
 
-def _left_running(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _left_running(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def left(m: IntLike) -> BoolLike:
-        new = all_of(s.orphan[c, q, m] != Orphan.NONE, s.was_orphan[c, q, m] == Orphan.NONE)
-        return implies(new, s.was_stage[c, q, m] == Stage.RUNNING)
+        new = all_of(s.orphan[c, q, m] != Orphan.NONE, s.was.orphan[c, q, m] == Orphan.NONE)
+        return implies(new, s.was.stage[c, q, m] == Stage.RUNNING)
 
     return s.forall(Message, left)
 
@@ -198,10 +199,10 @@ LEFT_RUNNING = _always(
 )
 
 
-def _returned(s: State, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
+def _returned(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
     def done(m: IntLike) -> BoolLike:
-        ended = all_of(s.was_orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, s.life[c] == Life.UP)
-        now = all_of(s.handled[q, m], not_(s.was_handled[q, m]))
+        ended = all_of(s.was.orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, s.life[c] == Life.UP)
+        now = all_of(s.handled[q, m], not_(s.was.handled[q, m]))
         return all_of(ended, now if handled else not_(s.handled[q, m]))
 
     return s.exists(Message, done)
@@ -221,13 +222,13 @@ LATE_FAILURE = _can(
 )
 
 
-def _wanted_in_turn(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.wanted[c, q], not_(s.was_wanted[c, q]))
-    ends = all_of(s.was_wanted[c, q], not_(s.wanted[c, q]))
-    ran = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.RUNNING)
-    returned = s.was_result[c, q] == Result.NONE
+def _wanted_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.wanted[c, q], not_(s.was.wanted[c, q]))
+    ends = all_of(s.was.wanted[c, q], not_(s.wanted[c, q]))
+    ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
+    returned = s.was.result[c, q] == Result.NONE
     expired = any_of(s.life[c] != Life.STOPPING, not_(s.dropped[c, q]))
-    return all_of(implies(begins, all_of(s.was_dropped[c, q], ran, returned)), implies(ends, expired))
+    return all_of(implies(begins, all_of(s.was.dropped[c, q], ran, returned)), implies(ends, expired))
 
 
 WANTED_IN_TURN = _always(
@@ -241,11 +242,11 @@ WANTED_IN_TURN = _always(
 )
 
 
-def _attempts_kept(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _attempts_kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def kept(m: IntLike) -> BoolLike:
-        stays = all_of(s.owns[c, q], s.stage[c, q, m] != Stage.ABSENT, s.was_stage[c, q, m] != Stage.ABSENT)
+        stays = all_of(s.owns[c, q], s.stage[c, q, m] != Stage.ABSENT, s.was.stage[c, q, m] != Stage.ABSENT)
         none = implies(s.stage[c, q, m] == Stage.ABSENT, s.suspended[c, q, m] == 0)
-        return all_of(none, implies(stays, s.suspended[c, q, m] >= s.was_suspended[c, q, m]))
+        return all_of(none, implies(stays, s.suspended[c, q, m] >= s.was.suspended[c, q, m]))
 
     return s.forall(Message, kept)
 
@@ -258,11 +259,11 @@ ATTEMPTS_KEPT = _always(
 )
 
 
-def _put_back(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    failed = any_of(s.was_result[c, q] == Result.SUSPEND, s.was_result[c, q] == Result.ROLLBACK)
+def _put_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    failed = any_of(s.was.result[c, q] == Result.SUSPEND, s.was.result[c, q] == Result.ROLLBACK)
 
     def again(m: IntLike) -> BoolLike:
-        back = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
+        back = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)
         return implies(back, failed)
 
     return s.forall(Message, again)
@@ -277,10 +278,10 @@ PUT_BACK = _always(
 )
 
 
-def _unlocked_later(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.unlocking[c, q], not_(s.was_unlocking[c, q]))
-    cached = s.exists(Message, lambda m: s.was_stage[c, q, m] == Stage.WAITING)
-    return implies(begins, all_of(s.was_dropped[c, q], cached))
+def _unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.unlocking[c, q], not_(s.was.unlocking[c, q]))
+    cached = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
+    return implies(begins, all_of(s.was.dropped[c, q], cached))
 
 
 UNLOCKED_LATER = _always(
@@ -291,7 +292,7 @@ UNLOCKED_LATER = _always(
 )
 
 
-def _outlived(s: State) -> BoolLike:
+def _outlived(s: GroupState) -> BoolLike:
     return s.exists(
         Consumer,
         lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.orphan[c, q, m] != Orphan.NONE)),

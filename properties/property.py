@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from ..model.kernel import BoolLike, Configuration, ModelError, State, all_of
+from ..model.kernel import BoolLike, Configuration, ModelError, all_of
 
-Predicate: TypeAlias = Callable[[State], BoolLike]
+Predicate: TypeAlias = Callable[[Any], BoolLike]
 
 
 class Kind(enum.StrEnum):

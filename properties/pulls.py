@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import owned_or_leaving
 from ..model.route import Queue
@@ -19,7 +20,7 @@ from .property import Kind, Property
 Constants = dict[str, int | str]
 
 
-def _under_way(s: State) -> BoolLike:
+def _under_way(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.asked[c, q]))
 
 
@@ -54,9 +55,9 @@ LOOP_ENDS = Property(
 )
 
 
-def _moved(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _moved(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """The last step has moved the pull position of a window."""
-    return all_of(s.owns[c, q], not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
+    return all_of(s.owns[c, q], not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
 
 
 ENDS_ITS_REQUEST = Property(
@@ -68,9 +69,9 @@ ENDS_ITS_REQUEST = Property(
 )
 
 
-def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     """The last step has moved the pull position of a window, or answered its request with "nothing new"."""
-    ended = all_of(s.was_asked[c, q], not_(s.asked[c, q])) if s.pulls == "fine" else False
+    ended = all_of(s.was.asked[c, q], not_(s.asked[c, q])) if s.pulls == "fine" else False
     return any_of(_moved(s, c, q), ended)
 
 
@@ -79,7 +80,7 @@ NOTHING_BEFORE_THE_RESET = Property(
     statement="While the broker has a reset for a queue, the next answer to a pull is the reset.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(
-        s, lambda c, q: implies(all_of(s.was_reset_noted[q], s.reset_noted[q]), not_(_answered(s, c, q)))
+        s, lambda c, q: implies(all_of(s.was.reset_noted[q], s.reset_noted[q]), not_(_answered(s, c, q)))
     ),
     assuming=("one client",),
     rules=("OF-30", "PL-18"),

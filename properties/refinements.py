@@ -15,7 +15,8 @@ from ..model.assignment import assignment
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.everything import everything
-from ..model.kernel import UNBOUNDED, IntLike, Machine, State, ite, not_, same
+from ..model.group import GroupState
+from ..model.kernel import UNBOUNDED, IntLike, Machine, ite, not_, same
 from ..model.kernel.refinement import Mapped, Refinement
 from ..model.membership import Life
 from ..model.orderly import Result, calls
@@ -61,7 +62,7 @@ class RefinementClaim:
         return Refinement(concrete=concrete, abstract=abstract, mapping=self.mapping, steps=self.steps)
 
 
-def _ownership(s: State) -> dict[str, Any]:
+def _ownership(s: GroupState) -> dict[str, Any]:
     """No message was ever stored; a client that has not started, or is shutting down, maps to one that may do
     everything.
     """
@@ -77,7 +78,7 @@ def _ownership(s: State) -> dict[str, Any]:
     }
 
 
-def _locked_ownership(s: State) -> dict[str, Any]:
+def _locked_ownership(s: GroupState) -> dict[str, Any]:
     """Like :func:`_ownership`, with the broker's lock table; a client that has a queue believes in its lock."""
     return {
         **_ownership(s),
@@ -89,12 +90,12 @@ def _locked_ownership(s: State) -> dict[str, Any]:
     }
 
 
-def _without_membership(s: State) -> dict[str, Any]:
+def _without_membership(s: GroupState) -> dict[str, Any]:
     """Member lists and views are left out; a client that has not started maps to one that owns nothing yet."""
     return {"life": lambda c: ite(s.life[c] == Life.NEW, Life.UP, s.life[c])}
 
 
-def _lock_alone(s: State) -> dict[str, Any]:
+def _lock_alone(s: GroupState) -> dict[str, Any]:
     """Messages are left out, except for whether a listener is busy with some of them."""
     k = s.constants
 

@@ -12,8 +12,9 @@ from functools import partial
 from ..model.consume_queue import Message, is_retry
 from ..model.consumption import consumption
 from ..model.delay import stored_level
+from ..model.group import GroupState
 from ..model.history import Cause
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import Stage
 from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readable, stored
@@ -27,48 +28,48 @@ from .property import Kind, Property
 Constants = Mapping[str, int | str]
 
 
-def every_copy(holds: Callable[[State, int], BoolLike]) -> Callable[[State], BoolLike]:
+def every_copy(holds: Callable[[GroupState, int], BoolLike]) -> Callable[[GroupState], BoolLike]:
     """The predicate that ``holds`` is true of every stored copy."""
     return lambda s: s.forall(Copy, lambda k: implies(stored(s, k), holds(s, k)))
 
 
-def _arrived(s: State, k: IntLike) -> BoolLike:
+def _arrived(s: GroupState, k: IntLike) -> BoolLike:
     return any_of(all_of(s.dead[k], s.place[k] == Place.DELIVERED), waits(s, k), in_retry_queue(s, k))
 
 
-def _passed(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _passed(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return m < s.committed[q]
 
 
-def _never_lost(s: State) -> BoolLike:
+def _never_lost(s: GroupState) -> BoolLike:
     passed_is_handled = s.forall(
         Queue, lambda q: s.forall(Message, lambda m: implies(_passed(s, q, m), s.handled[q, m]))
     )
     return all_of(passed_is_handled, every_copy(_arrived)(s))
 
 
-def _source_delivered(s: State, k: IntLike) -> BoolLike:
+def _source_delivered(s: GroupState, k: IntLike) -> BoolLike:
     def is_source(q: IntLike, m: IntLike) -> BoolLike:
         return all_of(same(s.source[k], code(s, q, m)), s.delivered[q, m])
 
     return s.exists(Queue, lambda q: s.exists(Message, lambda m: is_source(q, m)))
 
 
-def _level_as_asked(s: State, k: IntLike) -> BoolLike:
+def _level_as_asked(s: GroupState, k: IntLike) -> BoolLike:
     asked = stored_level(retry_level(s.tries[k] - 1, s.listener_level), s.levels)
     return implies(not_(s.dead[k]), same(s.level[k], asked))
 
 
-def _dead_of_same_root(s: State, j: int, k: int) -> BoolLike:
+def _dead_of_same_root(s: GroupState, j: int, k: int) -> BoolLike:
     return all_of(stored(s, j), stored(s, k), s.dead[j], s.dead[k], same(s.root[j], s.root[k]))
 
 
-def _pairs(holds: Callable[[State, int, int], BoolLike]) -> Callable[[State], BoolLike]:
+def _pairs(holds: Callable[[GroupState, int, int], BoolLike]) -> Callable[[GroupState], BoolLike]:
     """The predicate that ``holds`` is true of no two copies."""
     return lambda s: not_(s.exists(Copy, lambda j: s.exists(Copy, lambda k: holds(s, j, k) if j < k else False)))
 
 
-def _at_rest(s: State) -> BoolLike:
+def _at_rest(s: GroupState) -> BoolLike:
     """Every message was handled, in every queue that it entered, and no copy waits."""
 
     def done(q: IntLike, m: IntLike) -> BoolLike:
@@ -78,7 +79,7 @@ def _at_rest(s: State) -> BoolLike:
     return all_of(nothing_waits, s.forall(Queue, lambda q: s.forall(Message, lambda m: done(q, m))))
 
 
-def _is_delivered_retry(s: State, k: IntLike) -> BoolLike:
+def _is_delivered_retry(s: GroupState, k: IntLike) -> BoolLike:
     return all_of(s.place[k] == Place.DELIVERED, not_(s.dead[k]))
 
 
@@ -253,7 +254,7 @@ COPY_AND_ORIGINAL = Property(
 )
 
 
-def _in_some_window(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _in_some_window(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return s.exists(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
 
 

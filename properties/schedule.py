@@ -9,7 +9,8 @@ from functools import partial
 
 from ..model.consumption import consumption
 from ..model.delay import DEFAULT_LEVELS, DelayTable, corrected_due_time, due_time, is_due, loaded_position
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
 from .claim import Claim, claim_about
@@ -20,7 +21,7 @@ from .theorem import Theorem
 Constants = Mapping[str, int | str]
 
 
-def _in_order(s: State) -> BoolLike:
+def _in_order(s: GroupState) -> BoolLike:
     def overtakes(j: int, k: int) -> BoolLike:
         earlier_waits = all_of(stored(s, j), s.place[j] == Place.SCHEDULE_TOPIC, same(s.level[j], s.level[k]))
         return all_of(earlier_waits, stored(s, k), s.place[k] == Place.DELIVERED)
@@ -28,14 +29,14 @@ def _in_order(s: State) -> BoolLike:
     return not_(s.exists(Copy, lambda j: s.exists(Copy, lambda k: overtakes(j, k) if j < k else False)))
 
 
-def _goes_on(s: State) -> BoolLike:
+def _goes_on(s: GroupState) -> BoolLike:
     def not_before(queue: IntLike) -> BoolLike:
         return s.position[queue] >= loaded_position(s.saved[queue], 0, entries(s, queue))
 
     return implies(delivering(s), s.forall(Level, not_before))
 
 
-def _nothing_waits(s: State) -> BoolLike:
+def _nothing_waits(s: GroupState) -> BoolLike:
     return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
 
 

@@ -12,8 +12,9 @@ from ..model.concurrently import in_task, starts_task
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
 from ..model.delay import stored_level
+from ..model.group import GroupState
 from ..model.history import Cause, Regression
-from ..model.kernel import BoolLike, IntLike, State, all_of, implies, not_
+from ..model.kernel import BoolLike, IntLike, all_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Stage, held, in_table
 from ..model.retry_copy import Copy, code, stored
@@ -28,11 +29,11 @@ from .retry import AFTER_DELIVERY, IN_ITS_TOPIC
 Constants = dict[str, int | str]
 
 
-def _task_size(s: State, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
+def _task_size(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
     return s.count(Message, lambda o: all_of(in_task(s, c, q, m, o), s.stage[c, q, o] == Stage.RUNNING))
 
 
-def _tasks(s: State, holds: object) -> BoolLike:
+def _tasks(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(size)`` is true of every running listener call."""
 
     def checked(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -57,11 +58,11 @@ BATCH_FILLED = Property(
 )
 
 
-def _cached(s: State, c: IntLike, q: IntLike) -> IntLike:
+def _cached(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
     return s.count(Message, lambda m: held(s, c, q, m))
 
 
-def _near(s: State, c: IntLike, q: IntLike, distance: IntLike, below: IntLike) -> BoolLike:
+def _near(s: GroupState, c: IntLike, q: IntLike, distance: IntLike, below: IntLike) -> BoolLike:
     """Whether any two messages of a window that are ``below`` an offset are at most that far apart."""
 
     def close(m: IntLike) -> BoolLike:
@@ -71,7 +72,7 @@ def _near(s: State, c: IntLike, q: IntLike, distance: IntLike, below: IntLike) -
     return s.forall(Message, close)
 
 
-def _when_it_pulled(s: State, distance: IntLike) -> BoolLike:
+def _when_it_pulled(s: GroupState, distance: IntLike) -> BoolLike:
     """Whether the messages that a window had at its last pull, and still has, are at most that far apart."""
     return every_window(s, lambda c, q: _near(s, c, q, distance, s.next_offset[c, q] - s.pull_batch))
 
@@ -113,7 +114,7 @@ SPAN_OF_ALL = Property(
 )
 
 
-def _left(s: State, q: IntLike, m: IntLike) -> BoolLike:
+def _left(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     """Whether everything up to ``m`` was handled, the offset has not passed it, and nobody has the queue."""
     nobody = s.forall(Consumer, lambda c: not_(in_table(s, c, q)))
     done = s.forall(Message, lambda o: implies(o <= m, s.handled[q, o]))
@@ -130,7 +131,7 @@ HANDED_OVER = Property(
 )
 
 
-def _stops_with_news(s: State, c: IntLike) -> BoolLike:
+def _stops_with_news(s: GroupState, c: IntLike) -> BoolLike:
     done = s.exists(Queue, lambda q: all_of(s.owns[c, q], s.memory[c, q] > s.committed[q]))
     return all_of(s.life[c] == Life.STOPPING, not_(s.persisted[c]), done)
 

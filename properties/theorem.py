@@ -11,12 +11,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import z3
 
 from ..model.kernel import BoolLike, IntLike, ModelError, Term, all_of, any_of, implies, not_, same, total
 from ..model.kernel.terms import as_bool, as_int
+
+R = TypeVar("R")
 
 Case: TypeAlias = Mapping[str, Any]
 """Parameter → its value: a number or a term; for a symbol a Python function of numbers or of terms."""
@@ -212,5 +214,5 @@ def formula_counts(
     )
 
 
-def _apply(function: Callable[..., Any], case: Case) -> Any:
+def _apply(function: Callable[..., R], case: Case) -> R:
     return function(**{name: case[name] for name in inspect.signature(function).parameters})

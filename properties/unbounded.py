@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from ..model.consume_queue import Message, end
 from ..model.consumption import consumption
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, ite, not_
+from ..model.group import GroupState
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.orderly import Result
 from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
@@ -27,17 +28,17 @@ from .property import Kind, Property
 Constants = dict[str, int | str]
 
 
-def _every_table(s: State, holds: object) -> BoolLike:
+def _every_table(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(c, q)`` is true of every client and queue, owned or not."""
     return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: holds(c, q)))  # type: ignore[operator]
 
 
-def _each_message(s: State, holds: object) -> BoolLike:
+def _each_message(s: GroupState, holds: object) -> BoolLike:
     """Whether ``holds(m)`` is true of every message of a queue."""
     return s.forall(Message, holds)  # type: ignore[arg-type]
 
 
-def _offsets_at_broker(s: State, q: IntLike) -> list[IntLike]:
+def _offsets_at_broker(s: GroupState, q: IntLike) -> list[IntLike]:
     """Every offset of ``q`` from which a window may ever start: the broker's cell, its copy on disk, a commit under
     way.
     """
@@ -48,7 +49,7 @@ def _offsets_at_broker(s: State, q: IntLike) -> list[IntLike]:
     ]
 
 
-def _offsets_at_client(s: State, c: IntLike, q: IntLike) -> list[IntLike]:
+def _offsets_at_client(s: GroupState, c: IntLike, q: IntLike) -> list[IntLike]:
     """Every offset of ``q`` that ``c`` may ever commit: in memory, with a request (PL-14), or about to be written.
 
     The position of a dead window that held nothing is one of them: a late answer moves the in-memory offset there
@@ -63,11 +64,11 @@ def _offsets_at_client(s: State, c: IntLike, q: IntLike) -> list[IntLike]:
     ]
 
 
-def _asks_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _asks_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return not_(s.asked[c, q]) if s.pulls == "fine" else True
 
 
-def _known(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _known(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the window of ``c`` holds ``m``, or a note of the task to which it belongs."""
     return any_of(held(s, c, q, m), s.joined[c, q, m] if s.batch > 1 else False)
 
@@ -121,7 +122,7 @@ LET_GO = Property(
 )
 
 
-def _let_go(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _let_go(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(owned_or_leaving(s, c, q), m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
@@ -166,7 +167,7 @@ EXACT_MARK = Property(
 )
 
 
-def _is_mark(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _is_mark(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     mark = s.memory[c, q]
     position = s.next_offset[c, q]
     lowest = _each_message(s, lambda m: implies(held(s, c, q, m), mark <= m))
@@ -215,7 +216,7 @@ RESULT_TRUE = Property(
 )
 
 
-def _result_true(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _result_true(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def taken(m: IntLike) -> BoolLike:
         return s.stage[c, q, m] == Stage.RUNNING
 

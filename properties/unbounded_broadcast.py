@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consumption import consumption
-from ..model.kernel import UNBOUNDED, BoolLike, IntLike, State, all_of, any_of, implies, not_
+from ..model.group import GroupState
+from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.local_file import Content
 from ..model.membership import Consumer
 from ..model.process_queue import Stage, held
@@ -22,21 +23,21 @@ from .unbounded import CLOSED, PULLED
 Constants = dict[str, int | str]
 
 
-def _left(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _left(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the window of ``c`` has pulled ``m`` and no longer keeps it waiting."""
     return all_of(s.owns[c, q], m < s.next_offset[c, q], any_of(not_(held(s, c, q, m)), _runs(s, c, q, m)))
 
 
-def _runs(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _runs(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return s.stage[c, q, m] == Stage.RUNNING
 
 
-def _filed(s: State, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
+def _filed(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     """Whether the entry in the file of ``c``, or in its copy, is past ``m``."""
     return any_of(m < s.file[c, q], m < s.copy[c, q] if s.torn_writes else False)
 
 
-def _has_entries(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _has_entries(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     if not s.torn_writes:
         return s.file[c, q] >= 0
     return all_of(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..model.consume_queue import Message, end, start
 from ..model.filtering import broker_passes
-from ..model.kernel import BoolLike, IntLike, State, all_of, any_of, implies, ite, maximum, not_, same
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, ite, maximum, not_, same
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
 from ..model.route import Queue
@@ -22,10 +23,10 @@ _always = always(Consumer, Queue)
 _can = sometimes(Consumer, Queue)
 
 
-def _begins(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _begins(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     first = ite(noted(s, q), s.reset_to, was_stored(s, c, q))
     new = all_of(s.next_offset[c, q] == first, s.memory[c, q] == first, empty(s, c, q))
-    taken = all_of(s.owns[c, q], not_(s.was_owns[c, q]))
+    taken = all_of(s.owns[c, q], not_(s.was.owns[c, q]))
     return implies(taken, all_of(works(s, c), new))
 
 
@@ -38,7 +39,7 @@ BEGINS = _always(
 )
 
 
-def _nothing_left(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     asked = s.asked[c, q] if fine(s) else False
     put = s.put_end[c, q] != 0 if filtered(s.constants) else False
     left = any_of(not_(empty(s, c, q)), s.next_offset[c, q] != 0, asked, put)
@@ -55,11 +56,11 @@ NOTHING_LEFT = _always(
 )
 
 
-def _moves(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    moved = all_of(stays(s, c, q), not_(same(s.next_offset[c, q], s.was_next_offset[c, q])))
-    answered = all_of(s.was_asked[c, q], not_(s.asked[c, q])) if fine(s) else True
-    ahead = all_of(s.was_next_offset[c, q] < s.next_offset[c, q], s.next_offset[c, q] <= end(s, q))
-    near = True if filtered(s.constants) else s.next_offset[c, q] <= s.was_next_offset[c, q] + s.pull_batch
+def _moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
+    answered = all_of(s.was.asked[c, q], not_(s.asked[c, q])) if fine(s) else True
+    ahead = all_of(s.was.next_offset[c, q] < s.next_offset[c, q], s.next_offset[c, q] <= end(s, q))
+    near = True if filtered(s.constants) else s.next_offset[c, q] <= s.was.next_offset[c, q] + s.pull_batch
     return implies(moved, all_of(works(s, c), answered, ahead, near, not_(noted(s, q))))
 
 
@@ -72,10 +73,10 @@ MOVES = _always(
 )
 
 
-def _in_order(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def step(m: IntLike) -> BoolLike:
-        was, now = s.was_stage[c, q, m], s.stage[c, q, m]
-        pulled = all_of(s.was_next_offset[c, q] <= m, m < s.next_offset[c, q])
+        was, now = s.was.stage[c, q, m], s.stage[c, q, m]
+        pulled = all_of(s.was.next_offset[c, q] <= m, m < s.next_offset[c, q])
         finished = all_of(any_of(was == Stage.RUNNING, was == Stage.FAILED), now == Stage.ABSENT)
         return any_of(
             same(was, now),
@@ -99,14 +100,14 @@ IN_ORDER = _always(
 )
 
 
-def _follows(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    now, was, lowest = s.memory[c, q], s.was_memory[c, q], mark(s, c, q)
-    finished = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] != Stage.ABSENT, not_(held(s, c, q, m))))
-    rest = s.exists(Message, lambda m: all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.FAILED))
-    pulled = any_of(s.next_offset[c, q] == end(s, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+def _follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    now, was, lowest = s.memory[c, q], s.was.memory[c, q], mark(s, c, q)
+    finished = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] != Stage.ABSENT, not_(held(s, c, q, m))))
+    rest = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.FAILED))
+    pulled = any_of(s.next_offset[c, q] == end(s, q), s.was.next_offset[c, q] < s.next_offset[c, q])
     behind = all_of(empty(s, c, q), now == s.next_offset[c, q], pulled)
     moved = all_of(was < now, any_of(all_of(finished, now == lowest), behind))
-    late = all_of(s.was_stale[c, q] == now, s.stale[c, q] == NO_OFFSET) if fine(s) else False
+    late = all_of(s.was.stale[c, q] == now, s.stale[c, q] == NO_OFFSET) if fine(s) else False
     same_or_moved = any_of(same(now, was), moved, late)
     return implies(
         stays(s, c, q), all_of(same_or_moved, implies(all_of(finished, not_(rest)), now == maximum(was, lowest)))
@@ -125,11 +126,11 @@ FOLLOWS = _always(
 )
 
 
-def _put(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def before(m: IntLike) -> BoolLike:
         return implies(held(s, c, q, m), m < s.put_end[c, q])
 
-    moved = all_of(stays(s, c, q), not_(same(s.put_end[c, q], s.was_put_end[c, q])))
+    moved = all_of(stays(s, c, q), not_(same(s.put_end[c, q], s.was.put_end[c, q])))
     last = s.exists(Message, lambda m: all_of(held(s, c, q, m), s.put_end[c, q] == m + 1))
     return all_of(s.forall(Message, before), implies(moved, last))
 
@@ -146,8 +147,8 @@ PUT = _always(
 )
 
 
-def _passed(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    moved = all_of(stays(s, c, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+def _passed(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
     nothing = all_of(moved, empty(s, c, q))
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
 
@@ -161,9 +162,9 @@ PASSED = _always(
 )
 
 
-def _pulled_is_there(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def there(m: IntLike) -> BoolLike:
-        pulled = all_of(s.was_stage[c, q, m] == Stage.ABSENT, s.stage[c, q, m] == Stage.WAITING)
+        pulled = all_of(s.was.stage[c, q, m] == Stage.ABSENT, s.stage[c, q, m] == Stage.WAITING)
         return implies(pulled, all_of(start(s, q) <= m, m < end(s, q)))
 
     return s.forall(Message, there)
@@ -178,11 +179,11 @@ PULLED_IS_THERE = _always(
 )
 
 
-def _matched_nothing(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    moved = all_of(stays(s, c, q), s.was_next_offset[c, q] < s.next_offset[c, q])
+def _matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
 
     def passes(m: IntLike) -> BoolLike:
-        return all_of(s.was_next_offset[c, q] <= m, m < s.next_offset[c, q], broker_passes(s, q, m))
+        return all_of(s.was.next_offset[c, q] <= m, m < s.next_offset[c, q], broker_passes(s, q, m))
 
     nothing = all_of(moved, empty(s, c, q), not_(s.exists(Message, passes)))
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
@@ -197,14 +198,14 @@ MATCHED_NOTHING = _always(
 )
 
 
-def _request(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    begins = all_of(s.asked[c, q], not_(s.was_asked[c, q]))
-    dropped = all_of(s.was_owns[c, q], not_(s.owns[c, q]), s.was_asked[c, q], lives(s, c))
-    was_empty = s.forall(Message, lambda m: s.was_stage[c, q, m] == Stage.ABSENT)
-    cleared = all_of(s.resetting[c], not_(s.was_resetting[c])) if s.resets and s.version == "4.9.8" else False
+def _request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    begins = all_of(s.asked[c, q], not_(s.was.asked[c, q]))
+    dropped = all_of(s.was.owns[c, q], not_(s.owns[c, q]), s.was.asked[c, q], lives(s, c))
+    was_empty = s.forall(Message, lambda m: s.was.stage[c, q, m] == Stage.ABSENT)
+    cleared = all_of(s.resetting[c], not_(s.was.resetting[c])) if s.resets and s.version == "4.9.8" else False
     empty = same(s.stale_empty[c, q], any_of(was_empty, cleared))
-    goes_on = all_of(s.stale[c, q] == s.was_next_offset[c, q], empty)
-    new = all_of(s.stale[c, q] != NO_OFFSET, not_(same(s.stale[c, q], s.was_stale[c, q])))
+    goes_on = all_of(s.stale[c, q] == s.was.next_offset[c, q], empty)
+    new = all_of(s.stale[c, q] != NO_OFFSET, not_(same(s.stale[c, q], s.was.stale[c, q])))
     known = implies(s.stale_empty[c, q], s.stale[c, q] != NO_OFFSET)
     return all_of(
         implies(begins, all_of(stays(s, c, q), works(s, c))), implies(dropped, goes_on), implies(new, dropped), known
@@ -223,8 +224,8 @@ REQUEST = _always(
 )
 
 
-def _answered(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(all_of(s.was_owns[c, q], not_(s.owns[c, q]), works(s, c)), s.was_asked[c, q])
+def _answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    return implies(all_of(s.was.owns[c, q], not_(s.owns[c, q]), works(s, c)), s.was.asked[c, q])
 
 
 LEAVES_ANSWERED = _always(
@@ -236,12 +237,12 @@ LEAVES_ANSWERED = _always(
 )
 
 
-def _late_answer(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    over = all_of(s.was_stale[c, q] != NO_OFFSET, s.stale[c, q] == NO_OFFSET, lives(s, c))
-    nothing = all_of(s.owns[c, q], s.was_stale_empty[c, q], s.was_stale[c, q] == end(s, q))
-    raised = maximum(s.was_memory[c, q], s.was_stale[c, q])
-    kept = all_of(same(s.next_offset[c, q], s.was_next_offset[c, q]), works(s, c))
-    return implies(over, all_of(kept, s.memory[c, q] == ite(nothing, raised, s.was_memory[c, q])))
+def _late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    over = all_of(s.was.stale[c, q] != NO_OFFSET, s.stale[c, q] == NO_OFFSET, lives(s, c))
+    nothing = all_of(s.owns[c, q], s.was.stale_empty[c, q], s.was.stale[c, q] == end(s, q))
+    raised = maximum(s.was.memory[c, q], s.was.stale[c, q])
+    kept = all_of(same(s.next_offset[c, q], s.was.next_offset[c, q]), works(s, c))
+    return implies(over, all_of(kept, s.memory[c, q] == ite(nothing, raised, s.was.memory[c, q])))
 
 
 LATE_ANSWER = _always(
@@ -258,21 +259,21 @@ LATE_ANSWER = _always(
 LATE_ANSWER_COMES = _can(
     "request-from-the-beginning-is-answered-late",
     "A request of a window that is gone is answered even if it asked from the first message on.",
-    lambda s, c, q: all_of(s.was_stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c)),
+    lambda s, c, q: all_of(s.was.stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c)),
     "PL-24",
 )
 
 
-def _with_a_pull(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    new = all_of(s.carried[c, q] != NO_OFFSET, not_(same(s.carried[c, q], s.was_carried[c, q])))
-    asks = all_of(s.asked[c, q], not_(s.was_asked[c, q]), s.carried[c, q] == s.memory[c, q], s.memory[c, q] > 0)
-    arrives = all_of(s.was_carried[c, q] != NO_OFFSET, s.carried[c, q] == NO_OFFSET)
-    answered = all_of(stays(s, c, q), s.was_asked[c, q], not_(s.asked[c, q]))
+def _with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    new = all_of(s.carried[c, q] != NO_OFFSET, not_(same(s.carried[c, q], s.was.carried[c, q])))
+    asks = all_of(s.asked[c, q], not_(s.was.asked[c, q]), s.carried[c, q] == s.memory[c, q], s.memory[c, q] > 0)
+    arrives = all_of(s.was.carried[c, q] != NO_OFFSET, s.carried[c, q] == NO_OFFSET)
+    answered = all_of(stays(s, c, q), s.was.asked[c, q], not_(s.asked[c, q]))
     return all_of(
         implies(new, asks),
-        implies(arrives, s.committed[q] == s.was_carried[c, q]),
-        implies(answered, s.was_carried[c, q] == NO_OFFSET),
-        implies(all_of(s.asked[c, q], not_(s.was_asked[c, q]), s.memory[c, q] > 0), new),
+        implies(arrives, s.committed[q] == s.was.carried[c, q]),
+        implies(answered, s.was.carried[c, q] == NO_OFFSET),
+        implies(all_of(s.asked[c, q], not_(s.was.asked[c, q]), s.memory[c, q] > 0), new),
     )
 
 
@@ -285,10 +286,10 @@ WITH_A_PULL = _always(
 )
 
 
-def _asked_first(s: State, c: IntLike, q: IntLike) -> BoolLike:
-    learns = all_of(s.unknown[c, q], not_(s.was_unknown[c, q]))
+def _asked_first(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    learns = all_of(s.unknown[c, q], not_(s.was.unknown[c, q]))
     nowhere = all_of(s.committed[q] == NO_OFFSET, not_(answers_zero(s, q)), not_(in_table(s, c, q)), works(s, c))
-    forgets = all_of(s.was_unknown[c, q], not_(s.unknown[c, q]), lives(s, c))
+    forgets = all_of(s.was.unknown[c, q], not_(s.unknown[c, q]), lives(s, c))
     return all_of(implies(learns, nowhere), implies(forgets, s.owns[c, q]))
 
 
@@ -301,10 +302,10 @@ ASKED_FIRST = _always(
 )
 
 
-def _again(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def counted(m: IntLike) -> BoolLike:
-        now, was = s.failed_send_backs[c, q, m], s.was_failed_send_backs[c, q, m]
-        again = all_of(s.was_stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.WAITING, now == was + 1)
+        now, was = s.failed_send_backs[c, q, m], s.was.failed_send_backs[c, q, m]
+        again = all_of(s.was.stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.WAITING, now == was + 1)
         forgotten = all_of(now == 0, s.stage[c, q, m] == Stage.ABSENT)
         return any_of(same(now, was), again, forgotten)
 
@@ -320,14 +321,14 @@ AGAIN = _always(
 )
 
 
-def _overdue(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def in_turn(m: IntLike) -> BoolLike:
-        now, was = s.overdue[c, q, m], s.was_overdue[c, q, m]
+        now, was = s.overdue[c, q, m], s.was.overdue[c, q, m]
         begins = all_of(now, not_(was))
-        expired = all_of(s.was_stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT)
-        kept = same(s.memory[c, q], s.was_memory[c, q])
+        expired = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT)
+        kept = same(s.memory[c, q], s.was.memory[c, q])
         returned = all_of(was, not_(now), stays(s, c, q))
-        moved = s.memory[c, q] == ite(empty(s, c, q), s.was_memory[c, q], maximum(s.was_memory[c, q], mark(s, c, q)))
+        moved = s.memory[c, q] == ite(empty(s, c, q), s.was.memory[c, q], maximum(s.was.memory[c, q], mark(s, c, q)))
         return all_of(implies(begins, all_of(expired, kept)), implies(returned, moved))
 
     return s.forall(Message, in_turn)
@@ -342,10 +343,10 @@ OVERDUE = _always(
 )
 
 
-def _first_expires(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _first_expires(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def in_turn(m: IntLike) -> BoolLike:
         before = s.exists(Message, lambda o: all_of(o < m, s.stage[c, q, o] != Stage.ABSENT))
-        return implies(all_of(s.overdue[c, q, m], not_(s.was_overdue[c, q, m])), not_(before))
+        return implies(all_of(s.overdue[c, q, m], not_(s.was.overdue[c, q, m])), not_(before))
 
     return s.forall(Message, in_turn)
 
@@ -359,7 +360,7 @@ FIRST_EXPIRES = _always(
 )
 
 
-def _overdue_somewhere(s: State) -> BoolLike:
+def _overdue_somewhere(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 
 
@@ -376,7 +377,7 @@ LATE_RETURNS = Property(
 )
 
 
-def _returns_once(s: State, c: IntLike, q: IntLike) -> BoolLike:
+def _returns_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     first = s.log_end[s.queues - 1] == 0
     runs = s.exists(Message, lambda m: s.overdue[c, q, m])
     return implies(all_of(runs, first), s.failures_left == s.failures)
@@ -396,8 +397,8 @@ PART_FAILS = _can(
         Message,
         lambda m: all_of(
             s.stage[c, q, m] == Stage.FAILED,
-            s.was_stage[c, q, m] == Stage.RUNNING,
-            s.exists(Message, lambda o: all_of(o < m, s.handled[q, o], not_(s.was_handled[q, o]))),
+            s.was.stage[c, q, m] == Stage.RUNNING,
+            s.exists(Message, lambda o: all_of(o < m, s.handled[q, o], not_(s.was.handled[q, o]))),
         ),
     ),
     "CC-10",

@@ -14,6 +14,7 @@ from .model.kernel import (
     SetOf,
     all_of,
     any_of,
+    constant,
     implies,
     ite,
     maximum,
@@ -21,6 +22,7 @@ from .model.kernel import (
     not_,
     same,
     total,
+    variable,
 )
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "SetOf",
     "all_of",
     "any_of",
+    "constant",
     "implies",
     "ite",
     "maximum",
@@ -38,4 +41,5 @@ __all__ = [
     "not_",
     "same",
     "total",
+    "variable",
 ]

@@ -17,8 +17,8 @@ import numpy as np
 import z3
 
 from ...model.kernel import Lowered
+from ...model.kernel.declarations import earlier
 from ...model.kernel.lowered import Instance
-from ...model.kernel.machine import earlier
 from ...model.kernel.plain import program_of
 from ...model.kernel.program import Program
 from .reading import cells_of

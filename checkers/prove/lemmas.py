@@ -28,6 +28,7 @@ from ...model.kernel import (
     any_of,
     lower,
     not_,
+    same,
 )
 from ...model.kernel.domains import Domain
 from ...model.kernel.frame import Frame
@@ -141,10 +142,10 @@ def _facts_of(family: Family, names: tuple[str, ...]) -> Iterator[_Fact]:
         named = f"{family.enumeration.__name__}.{told}" if family.enumeration is not None else told
 
         def has(s: State, place: Place, number: int = number) -> BoolLike:
-            return value(s, place) == number
+            return same(value(s, place), number)
 
         def has_not(s: State, place: Place, number: int = number) -> BoolLike:
-            return not_(value(s, place) == number)
+            return not_(same(value(s, place), number))
 
         yield _Fact(family.name, f"{shown} is {told}", f"{text} == {named}", names, has)
         yield _Fact(family.name, f"{shown} is not {told}", f"{text} != {named}", names, has_not)

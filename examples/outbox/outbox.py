@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from rocketproof import Claim, Kind, Machine, Property, State, Verdict
-from rocketproof.terms import Domain, Int, any_of
+from rocketproof.terms import Domain, Int, any_of, constant, variable
 
 Row = IntEnum("Row", "NONE WAITING MARKED", start=0)
 Relay = IntEnum("Relay", "IDLE READ SENT", start=0)
@@ -21,27 +21,31 @@ class Order(Domain, size="orders", label="order "):
 
 
 machine = Machine("outbox", doc="Orders reach a consumer by way of an outbox, a relay and RocketMQ.")
-machine.constant("orders", 2, low=1, doc="number of orders")
-machine.constant("crashes", 1, doc="how often the relay may crash")
-machine.constant(
-    "marks", "after", choices=("after", "before"), doc="whether a row is marked after or before it is sent"
-)
-machine.constant("consumer", "plain", choices=("plain", "idempotent"), doc="whether it looks up what it has applied")
-machine.variable("row", Row, Order, doc="the row of the outbox")
-machine.variable("relay", Relay, Order, doc="what the relay has in memory of a row")
-machine.variable("stored", Int(0, lambda c: 1 + c.crashes), Order, doc="messages in RocketMQ that nobody was given yet")
-machine.variable("applied", Int(0, lambda c: 1 + c.crashes), Order, doc="how often the consumer applied an order")
+
+
+@machine.state
+class Outbox(State):
+    """Rows of the outbox, and what has become of them."""
+
+    orders = constant(2, low=1, doc="number of orders")
+    crashes = constant(1, doc="how often the relay may crash")
+    marks = constant("after", choices=("after", "before"), doc="whether a row is marked after or before it is sent")
+    consumer = constant("plain", choices=("plain", "idempotent"), doc="whether it looks up what it has applied")
+    row = variable(Row, Order, doc="the row of the outbox")
+    relay = variable(Relay, Order, doc="what the relay has in memory of a row")
+    stored = variable(Int(0, lambda c: 1 + c.crashes), Order, doc="messages in RocketMQ that nobody was given yet")
+    applied = variable(Int(0, lambda c: 1 + c.crashes), Order, doc="how often the consumer applied an order")
 
 
 @machine.action(tells="the service stores {o} and its row in one transaction")
-def place(s: State, o: Order) -> None:
+def place(s: Outbox, o: Order) -> None:
     """Either both are there, or none: that is what the transaction is for."""
     s.require(s.row[o] == Row.NONE)
     s.row[o] = Row.WAITING
 
 
 @machine.action(fair=True, tells="the relay reads the row of {o}")
-def read(s: State, o: Order) -> None:
+def read(s: Outbox, o: Order) -> None:
     """A relay that marks rows first does it here."""
     s.require(s.row[o] == Row.WAITING, s.relay[o] == Relay.IDLE)
     s.relay[o] = Relay.READ
@@ -50,7 +54,7 @@ def read(s: State, o: Order) -> None:
 
 
 @machine.action(fair=True, tells="the relay sends {o} to RocketMQ")
-def send(s: State, o: Order) -> None:
+def send(s: Outbox, o: Order) -> None:
     """RocketMQ stores the message."""
     s.require(s.relay[o] == Relay.READ)
     s.relay[o] = Relay.SENT
@@ -58,7 +62,7 @@ def send(s: State, o: Order) -> None:
 
 
 @machine.action(fair=True, when=lambda c: c.marks == "after", tells="the relay marks the row of {o}")
-def mark(s: State, o: Order) -> None:
+def mark(s: Outbox, o: Order) -> None:
     """The row is not read again."""
     s.require(s.relay[o] == Relay.SENT)
     s.relay[o] = Relay.IDLE
@@ -66,7 +70,7 @@ def mark(s: State, o: Order) -> None:
 
 
 @machine.action(budget="crashes", tells="the relay crashes")
-def crash(s: State) -> None:
+def crash(s: Outbox) -> None:
     """What it had in memory is gone; the rows are as they were."""
     s.require(s.exists(Order, lambda o: s.relay[o] != Relay.IDLE))
     for o in range(s.orders):
@@ -74,7 +78,7 @@ def crash(s: State) -> None:
 
 
 @machine.action(fair=True, tells="the consumer is given {o}")
-def consume(s: State, o: Order) -> None:
+def consume(s: Outbox, o: Order) -> None:
     """An idempotent consumer applies an order that it has not applied yet."""
     s.require(s.stored[o] > 0)
     s.stored[o] -= 1

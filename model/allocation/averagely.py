@@ -59,7 +59,7 @@ class Averagely:
         index = index_of(own_id, queues, ids)
         if index is None:
             return []
-        start = averagely_start(index, len(queues), len(ids))
+        start = int(averagely_start(index, len(queues), len(ids)))
         return [queues[start + number] for number in range(averagely_count(index, len(queues), len(ids)))]
 
 

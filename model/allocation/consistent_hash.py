@@ -65,8 +65,7 @@ class ConsistentHash:
 
     def _next(self, places: list[int], queue: MessageQueue) -> int:
         before = bisect.bisect_left(places, self.hash(str(queue)))
-        slot: int = ring_slot(before, len(places))
-        return places[slot]
+        return places[int(ring_slot(before, len(places)))]
 
 
 def ring(ids: Sequence[str], virtual_nodes: int, hash: Hash = ring_hash) -> dict[int, str]:

@@ -20,7 +20,22 @@ everything is eventually written and read; then the machine is stuck, as it shou
 
 from __future__ import annotations
 
-from ..kernel import BoolLike, Constants, Domain, Int, IntLike, Machine, State, all_of, implies, ite, minimum, not_
+from ..kernel import (
+    BoolLike,
+    Constants,
+    Domain,
+    Int,
+    IntLike,
+    Machine,
+    State,
+    all_of,
+    constant,
+    implies,
+    ite,
+    minimum,
+    not_,
+    variable,
+)
 
 EMPTY = -1
 
@@ -34,24 +49,28 @@ def _counting(constants: Constants) -> bool:
 
 
 machine = Machine("bounded_buffer", doc="A producer writes numbered items into a ring of slots, a consumer reads them.")
-machine.constant("slots", 2, low=1, doc="number of slots")
-machine.constant("goods", 4, low=1, doc="number of items the producer has")
-machine.constant("losses", 0, doc="how many items a slot may lose")
-machine.constant("when_full", "wait", choices=("wait", "overwrite"), doc="what the producer does when the ring is full")
-machine.constant(
-    "average", "none", choices=("none", "kept"), doc="whether the consumer keeps the average of what it got"
-)
-machine.variable("slot", Int(EMPTY, lambda c: c.goods - 1), Slot, doc="item in each slot, -1 when there is none")
-machine.variable("written", Int(0, "goods"), doc="items written so far")
-machine.variable("read", Int(0, "goods"), doc="items read or passed over so far")
-machine.variable("credit", Int(lambda c: -c.slots, 0), doc="minus the number of free slots", init=lambda c: -c.slots)
-machine.variable("latest", Int(EMPTY, lambda c: c.goods - 1), doc="item read last, -1 at first")
-machine.variable("seen", Int(0, "goods"), when=_counting, doc="number of items the consumer got")
-machine.variable("sum", Int(100, lambda c: 100 + c.goods * c.goods), when=_counting, doc="100 + sum of these items")
+
+
+@machine.state
+class BoundedBuffer(State):
+    """The ring, and where producer and consumer are in it."""
+
+    slots = constant(2, low=1, doc="number of slots")
+    goods = constant(4, low=1, doc="number of items the producer has")
+    losses = constant(0, doc="how many items a slot may lose")
+    when_full = constant("wait", choices=("wait", "overwrite"), doc="what the producer does when the ring is full")
+    average = constant("none", choices=("none", "kept"), doc="whether the consumer keeps the average of what it got")
+    slot = variable(Int(EMPTY, lambda c: c.goods - 1), Slot, doc="item in each slot, -1 when there is none")
+    written = variable(Int(0, "goods"), doc="items written so far")
+    read = variable(Int(0, "goods"), doc="items read or passed over so far")
+    credit = variable(Int(lambda c: -c.slots, 0), doc="minus the number of free slots", init=lambda c: -c.slots)
+    latest = variable(Int(EMPTY, lambda c: c.goods - 1), doc="item read last, -1 at first")
+    seen = variable(Int(0, "goods"), when=_counting, doc="number of items the consumer got")
+    sum = variable(Int(100, lambda c: 100 + c.goods * c.goods), when=_counting, doc="100 + sum of these items")
 
 
 @machine.action(fair=True, tells="the producer writes the next item")
-def write(s: State) -> None:
+def write(s: BoundedBuffer) -> None:
     """The next item goes to the next slot of the ring, when that is free."""
     s.require(s.written < s.goods, s.credit < 0)
     s.slot[s.written % s.slots] = s.written
@@ -64,7 +83,7 @@ def write(s: State) -> None:
     when=lambda constants: constants.when_full == "overwrite",
     tells="the producer overwrites the oldest item",
 )
-def overwrite(s: State) -> None:
+def overwrite(s: BoundedBuffer) -> None:
     """The ring is full: the next item replaces the oldest one, which the consumer never sees."""
     s.require(s.written < s.goods, s.credit == 0)
     s.slot[s.written % s.slots] = s.written
@@ -73,7 +92,7 @@ def overwrite(s: State) -> None:
 
 
 @machine.action(fair=True, tells="the consumer reads")
-def read(s: State) -> None:
+def read(s: BoundedBuffer) -> None:
     """The consumer takes the oldest slot; if its item was lost, there is nothing to take, and the consumer moves on."""
     s.require(s.read < s.written)
     item = s.slot[s.read % s.slots]
@@ -88,43 +107,43 @@ def read(s: State) -> None:
 
 
 @machine.action(budget="losses", tells="{i} loses its item")
-def lose(s: State, i: Slot) -> None:
+def lose(s: BoundedBuffer, i: Slot) -> None:
     """A slot forgets its item."""
     s.require(s.slot[i] != EMPTY)
     s.slot[i] = EMPTY
 
 
-def average(s: State) -> IntLike:
+def average(s: BoundedBuffer) -> IntLike:
     """Average of the items read, rounded down; 0 when there is none."""
     return (s.sum - 100) // s.seen
 
 
-def in_order(s: State) -> BoolLike:
+def in_order(s: BoundedBuffer) -> BoolLike:
     """The item read last is older than every item in the ring."""
     return s.forall(Slot, lambda i: implies(s.slot[i] != EMPTY, s.latest < s.slot[i]))
 
 
-def balanced(s: State) -> BoolLike:
+def balanced(s: BoundedBuffer) -> BoolLike:
     """Free slots and unread items make up the ring."""
     return s.written - s.read == s.slots + s.credit
 
 
-def complete(s: State) -> BoolLike:
+def complete(s: BoundedBuffer) -> BoolLike:
     """Every item up to the last one read was read: nothing was skipped."""
     return s.latest == s.read - 1
 
 
-def average_below_latest(s: State) -> BoolLike:
+def average_below_latest(s: BoundedBuffer) -> BoolLike:
     """The average of the items read never passes the latest one."""
     return ite(s.latest == EMPTY, average(s) == 0, average(s) <= s.latest)
 
 
-def full(s: State) -> BoolLike:
+def full(s: BoundedBuffer) -> BoolLike:
     """The ring is full, and its lowest slot holds the item expected there."""
     lowest = minimum(*(s.slot[i] for i in range(s.slots)))
     return all_of(s.credit == 0, lowest == s.read, not_(lowest == EMPTY))
 
 
-def everything_read(s: State) -> BoolLike:
+def everything_read(s: BoundedBuffer) -> BoolLike:
     """Everything was written and read."""
     return all_of(s.written == s.goods, s.read == s.goods)

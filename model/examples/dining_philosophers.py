@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..kernel import BoolLike, Domain, IntLike, Machine, State, all_of, not_
+from ..kernel import BoolLike, Domain, IntLike, Machine, State, all_of, constant, not_, variable
 
 
 class Philosopher(Domain, size="philosophers", label="p"):
@@ -40,44 +40,48 @@ class Mood(IntEnum):
 
 
 machine = Machine("dining_philosophers", doc="Everyone needs two forks, and shares each with a neighbour.")
-machine.constant("philosophers", 3, low=2, doc="number of philosophers, and of forks")
-machine.constant(
-    "order", "left_first", choices=("left_first", "last_reversed"), doc="in which order they take the forks"
-)
-machine.variable("mood", Mood, Philosopher, doc="what each philosopher does")
-machine.variable("taken", bool, Philosopher, doc="fork i is in somebody's hand")
 
 
-def left(s: State, p: IntLike) -> IntLike:
+@machine.state
+class DiningPhilosophers(State):
+    """Philosophers, and the forks between them."""
+
+    philosophers = constant(3, low=2, doc="number of philosophers, and of forks")
+    order = constant("left_first", choices=("left_first", "last_reversed"), doc="in which order they take the forks")
+    mood = variable(Mood, Philosopher, doc="what each philosopher does")
+    taken = variable(bool, Philosopher, doc="fork i is in somebody's hand")
+
+
+def left(s: DiningPhilosophers, p: IntLike) -> IntLike:
     """The fork to the left of ``p``."""
     return p
 
 
-def right(s: State, p: IntLike) -> IntLike:
+def right(s: DiningPhilosophers, p: IntLike) -> IntLike:
     """The fork to the right of ``p``."""
     return (p + 1) % s.philosophers
 
 
-def first_fork(s: State, p: IntLike) -> IntLike:
+def first_fork(s: DiningPhilosophers, p: IntLike) -> IntLike:
     """The fork that ``p`` takes first."""
     reversed_here = s.order == "last_reversed" and p == s.philosophers - 1
     return right(s, p) if reversed_here else left(s, p)
 
 
-def second_fork(s: State, p: IntLike) -> IntLike:
+def second_fork(s: DiningPhilosophers, p: IntLike) -> IntLike:
     """The fork that ``p`` takes second."""
     return left(s, p) + right(s, p) - first_fork(s, p)
 
 
 @machine.action(tells="{p} becomes hungry")
-def become_hungry(s: State, p: Philosopher) -> None:
+def become_hungry(s: DiningPhilosophers, p: Philosopher) -> None:
     """A philosopher stops thinking. Not fair: one may think for ever."""
     s.require(s.mood[p] == Mood.THINKING)
     s.mood[p] = Mood.HUNGRY
 
 
 @machine.action(tells="{p} takes one fork", fair=True)
-def take_first(s: State, p: Philosopher) -> None:
+def take_first(s: DiningPhilosophers, p: Philosopher) -> None:
     """A philosopher takes the first fork when it is there."""
     s.require(s.mood[p] == Mood.HUNGRY, not_(s.taken[first_fork(s, p)]))
     s.taken[first_fork(s, p)] = True
@@ -85,7 +89,7 @@ def take_first(s: State, p: Philosopher) -> None:
 
 
 @machine.action(tells="{p} takes the other fork and eats", fair=True)
-def take_second(s: State, p: Philosopher) -> None:
+def take_second(s: DiningPhilosophers, p: Philosopher) -> None:
     """A philosopher takes the second fork when it is there."""
     s.require(s.mood[p] == Mood.ONE_FORK, not_(s.taken[second_fork(s, p)]))
     s.taken[second_fork(s, p)] = True
@@ -93,7 +97,7 @@ def take_second(s: State, p: Philosopher) -> None:
 
 
 @machine.action(tells="{p} puts both forks back", fair=True)
-def put_back(s: State, p: Philosopher) -> None:
+def put_back(s: DiningPhilosophers, p: Philosopher) -> None:
     """A philosopher has eaten enough."""
     s.require(s.mood[p] == Mood.EATING)
     s.taken[left(s, p)] = False
@@ -101,32 +105,32 @@ def put_back(s: State, p: Philosopher) -> None:
     s.mood[p] = Mood.THINKING
 
 
-def neighbours_apart(s: State) -> BoolLike:
+def neighbours_apart(s: DiningPhilosophers) -> BoolLike:
     """No two neighbours eat at the same time."""
     eats = [s.mood[p] == Mood.EATING for p in range(s.philosophers)]
     return all_of(not_(all_of(eats[p], eats[right(s, p)])) for p in range(s.philosophers))
 
 
-def not_all_one_fork(s: State) -> BoolLike:
+def not_all_one_fork(s: DiningPhilosophers) -> BoolLike:
     """Never does everyone hold exactly one fork (that is the deadlock)."""
     return not_(s.forall(Philosopher, lambda p: s.mood[p] == Mood.ONE_FORK))
 
 
-def somebody_eats(s: State) -> BoolLike:
+def somebody_eats(s: DiningPhilosophers) -> BoolLike:
     """Somebody eats."""
     return s.exists(Philosopher, lambda p: s.mood[p] == Mood.EATING)
 
 
-def somebody_holds_one(s: State) -> BoolLike:
+def somebody_holds_one(s: DiningPhilosophers) -> BoolLike:
     """Somebody holds one fork and waits for the other."""
     return s.exists(Philosopher, lambda p: s.mood[p] == Mood.ONE_FORK)
 
 
-def first_hungry(s: State) -> BoolLike:
+def first_hungry(s: DiningPhilosophers) -> BoolLike:
     """Philosopher p0 is hungry."""
     return s.mood[0] == Mood.HUNGRY
 
 
-def first_eats(s: State) -> BoolLike:
+def first_eats(s: DiningPhilosophers) -> BoolLike:
     """Philosopher p0 eats."""
     return s.mood[0] == Mood.EATING

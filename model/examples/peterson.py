@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..kernel import BoolLike, Domain, Int, Machine, State, any_of, not_
+from ..kernel import BoolLike, Domain, Int, Machine, State, any_of, constant, not_, variable
 
 
 class Process(Domain, size=2, label="p"):
@@ -36,14 +36,20 @@ class Place(IntEnum):
 
 
 machine = Machine("peterson", doc="Two processes share a critical section with two flags and one turn.")
-machine.constant("order", "flag_first", choices=("flag_first", "turn_first"), doc="what a process does first")
-machine.variable("place", Place, Process, doc="where each process is")
-machine.variable("flag", bool, Process, doc="the process wants to enter")
-machine.variable("turn", Int(0, 1), doc="who goes first when both want to enter")
+
+
+@machine.state
+class Peterson(State):
+    """Where the processes are, their flags and the turn."""
+
+    order = constant("flag_first", choices=("flag_first", "turn_first"), doc="what a process does first")
+    place = variable(Place, Process, doc="where each process is")
+    flag = variable(bool, Process, doc="the process wants to enter")
+    turn = variable(Int(0, 1), doc="who goes first when both want to enter")
 
 
 @machine.action(tells="{p} wants in and raises its flag", when=lambda constants: constants.order == "flag_first")
-def raise_flag_first(s: State, p: Process) -> None:
+def raise_flag_first(s: Peterson, p: Process) -> None:
     """The right first step. Not fair: a process may stay idle for ever."""
     s.require(s.place[p] == Place.IDLE)
     s.flag[p] = True
@@ -51,7 +57,7 @@ def raise_flag_first(s: State, p: Process) -> None:
 
 
 @machine.action(tells="{p} gives the turn away", fair=True, when=lambda constants: constants.order == "flag_first")
-def give_turn_second(s: State, p: Process) -> None:
+def give_turn_second(s: Peterson, p: Process) -> None:
     """The right second step."""
     s.require(s.place[p] == Place.BETWEEN)
     s.turn = 1 - p
@@ -59,7 +65,7 @@ def give_turn_second(s: State, p: Process) -> None:
 
 
 @machine.action(tells="{p} wants in and gives the turn away", when=lambda constants: constants.order == "turn_first")
-def give_turn_first(s: State, p: Process) -> None:
+def give_turn_first(s: Peterson, p: Process) -> None:
     """The mistake: the other process cannot see yet that this one wants to enter."""
     s.require(s.place[p] == Place.IDLE)
     s.turn = 1 - p
@@ -67,7 +73,7 @@ def give_turn_first(s: State, p: Process) -> None:
 
 
 @machine.action(tells="{p} raises its flag", fair=True, when=lambda constants: constants.order == "turn_first")
-def raise_flag_second(s: State, p: Process) -> None:
+def raise_flag_second(s: Peterson, p: Process) -> None:
     """The mistake, second half."""
     s.require(s.place[p] == Place.BETWEEN)
     s.flag[p] = True
@@ -75,40 +81,40 @@ def raise_flag_second(s: State, p: Process) -> None:
 
 
 @machine.action(tells="{p} enters", fair=True)
-def enter(s: State, p: Process) -> None:
+def enter(s: Peterson, p: Process) -> None:
     """A process enters when the other one does not want to, or has given the turn away."""
     s.require(s.place[p] == Place.WAITING, any_of(not_(s.flag[1 - p]), s.turn == p))
     s.place[p] = Place.CRITICAL
 
 
 @machine.action(tells="{p} leaves", fair=True)
-def leave(s: State, p: Process) -> None:
+def leave(s: Peterson, p: Process) -> None:
     """A process leaves the critical section."""
     s.require(s.place[p] == Place.CRITICAL)
     s.flag[p] = False
     s.place[p] = Place.IDLE
 
 
-def exclusive(s: State) -> BoolLike:
+def exclusive(s: Peterson) -> BoolLike:
     """At most one process is in the critical section."""
     return s.count(Process, lambda p: s.place[p] == Place.CRITICAL) <= 1
 
 
-def both_wait(s: State) -> BoolLike:
+def both_wait(s: Peterson) -> BoolLike:
     """Both processes wait at the same time."""
     return s.forall(Process, lambda p: s.place[p] == Place.WAITING)
 
 
-def both_inside(s: State) -> BoolLike:
+def both_inside(s: Peterson) -> BoolLike:
     """Both processes are in the critical section."""
     return s.forall(Process, lambda p: s.place[p] == Place.CRITICAL)
 
 
-def first_wants(s: State) -> BoolLike:
+def first_wants(s: Peterson) -> BoolLike:
     """Process p0 is on its way in."""
     return any_of(s.place[0] == Place.BETWEEN, s.place[0] == Place.WAITING)
 
 
-def first_inside(s: State) -> BoolLike:
+def first_inside(s: Peterson) -> BoolLike:
     """Process p0 is in the critical section."""
     return s.place[0] == Place.CRITICAL

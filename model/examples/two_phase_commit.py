@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..kernel import BoolLike, Domain, Machine, SetOf, State, all_of, not_
+from ..kernel import BoolLike, Domain, Machine, SetOf, State, all_of, constant, not_, variable
 
 
 class Manager(Domain, size="managers", label="r"):
@@ -49,18 +49,24 @@ class Decision(IntEnum):
 machine = Machine(
     "two_phase_commit", doc="A transaction manager and its resource managers agree to commit or to abort."
 )
-machine.constant("managers", 3, low=1, doc="number of resource managers")
-machine.constant("impatient", 0, high=1, doc="1: a prepared resource manager may give up on its own")
-machine.variable("stage", Stage, Manager, doc="stage of each resource manager")
-machine.variable("decision", Decision, doc="decision of the transaction manager")
-machine.variable("ready", SetOf(Manager), doc="managers whose preparation the transaction manager knows of")
-machine.variable("prepared_sent", SetOf(Manager), doc="managers that have sent 'prepared'")
-machine.variable("commit_sent", bool, doc="the transaction manager has sent 'commit'")
-machine.variable("abort_sent", bool, doc="the transaction manager has sent 'abort'")
+
+
+@machine.state
+class TwoPhaseCommit(State):
+    """What the managers have done, sent and heard."""
+
+    managers = constant(3, low=1, doc="number of resource managers")
+    impatient = constant(0, high=1, doc="1: a prepared resource manager may give up on its own")
+    stage = variable(Stage, Manager, doc="stage of each resource manager")
+    decision = variable(Decision, doc="decision of the transaction manager")
+    ready = variable(SetOf(Manager), doc="managers whose preparation the transaction manager knows of")
+    prepared_sent = variable(SetOf(Manager), doc="managers that have sent 'prepared'")
+    commit_sent = variable(bool, doc="the transaction manager has sent 'commit'")
+    abort_sent = variable(bool, doc="the transaction manager has sent 'abort'")
 
 
 @machine.action(tells="{r} prepares and says so")
-def prepare(s: State, r: Manager) -> None:
+def prepare(s: TwoPhaseCommit, r: Manager) -> None:
     """A resource manager prepares, and informs the transaction manager."""
     s.require(s.stage[r] == Stage.WORKING)
     s.stage[r] = Stage.PREPARED
@@ -68,21 +74,21 @@ def prepare(s: State, r: Manager) -> None:
 
 
 @machine.action(tells="{r} aborts by itself")
-def choose_to_abort(s: State, r: Manager) -> None:
+def choose_to_abort(s: TwoPhaseCommit, r: Manager) -> None:
     """A resource manager aborts before it has prepared, and informs nobody."""
     s.require(s.stage[r] == Stage.WORKING)
     s.stage[r] = Stage.ABORTED
 
 
 @machine.action(tells="the transaction manager hears that {r} has prepared")
-def hear_prepared(s: State, r: Manager) -> None:
+def hear_prepared(s: TwoPhaseCommit, r: Manager) -> None:
     """The transaction manager receives 'prepared'."""
     s.require(s.decision == Decision.OPEN, s.prepared_sent.has(r))
     s.ready = s.ready.add(r)
 
 
 @machine.action(tells="the transaction manager decides to commit")
-def commit(s: State) -> None:
+def commit(s: TwoPhaseCommit) -> None:
     """The transaction manager commits, once everyone has prepared."""
     s.require(s.decision == Decision.OPEN, s.forall(Manager, lambda r: s.ready.has(r)))
     s.decision = Decision.COMMIT
@@ -90,7 +96,7 @@ def commit(s: State) -> None:
 
 
 @machine.action(tells="the transaction manager decides to abort")
-def abort(s: State) -> None:
+def abort(s: TwoPhaseCommit) -> None:
     """The transaction manager aborts, at any time before it commits."""
     s.require(s.decision == Decision.OPEN)
     s.decision = Decision.ABORT
@@ -98,32 +104,32 @@ def abort(s: State) -> None:
 
 
 @machine.action(tells="{r} hears 'commit'")
-def hear_commit(s: State, r: Manager) -> None:
+def hear_commit(s: TwoPhaseCommit, r: Manager) -> None:
     """A resource manager receives 'commit'."""
     s.require(s.commit_sent)
     s.stage[r] = Stage.COMMITTED
 
 
 @machine.action(tells="{r} hears 'abort'")
-def hear_abort(s: State, r: Manager) -> None:
+def hear_abort(s: TwoPhaseCommit, r: Manager) -> None:
     """A resource manager receives 'abort'."""
     s.require(s.abort_sent)
     s.stage[r] = Stage.ABORTED
 
 
 @machine.action(when=lambda constants: constants.impatient == 1, tells="{r} waits no longer and aborts")
-def give_up(s: State, r: Manager) -> None:
+def give_up(s: TwoPhaseCommit, r: Manager) -> None:
     """The mistake: a manager that has promised to follow the decision aborts without one."""
     s.require(s.stage[r] == Stage.PREPARED)
     s.stage[r] = Stage.ABORTED
 
 
-def consistent(s: State) -> BoolLike:
+def consistent(s: TwoPhaseCommit) -> BoolLike:
     """No manager has committed while another one has aborted."""
     return not_(mixed(s))
 
 
-def mixed(s: State) -> BoolLike:
+def mixed(s: TwoPhaseCommit) -> BoolLike:
     """Some manager has committed and some has aborted."""
     return all_of(
         s.exists(Manager, lambda r: s.stage[r] == Stage.COMMITTED),
@@ -131,11 +137,11 @@ def mixed(s: State) -> BoolLike:
     )
 
 
-def committed(s: State) -> BoolLike:
+def committed(s: TwoPhaseCommit) -> BoolLike:
     """Every manager has committed."""
     return s.forall(Manager, lambda r: s.stage[r] == Stage.COMMITTED)
 
 
-def aborted(s: State) -> BoolLike:
+def aborted(s: TwoPhaseCommit) -> BoolLike:
     """Every manager has aborted."""
     return s.forall(Manager, lambda r: s.stage[r] == Stage.ABORTED)

@@ -1,13 +1,15 @@
 """The kernel: machines written once over Z3 terms, from which every engine derives what it runs.
 
 Reading order: ``terms`` (values), ``domains`` (types), ``declarations`` and ``machine`` (what a machine is made of),
-``state`` (what an action or property text sees), ``mutant`` (definitions, and bugs that change them), ``frame`` (what a
-configuration declares), ``lowering`` and ``lower`` (texts to terms), ``lowered`` (the result), ``beginning`` (initial
-states), ``program`` (terms to straight-line code), ``layout`` (packed states), ``plain`` (Python form), ``native``
-(machine-code form), ``rule`` (decision functions). Imports follow this order, without circles.
+``state`` (what an action or property text sees), ``declared`` (classes of states), ``mutant`` (definitions, and bugs
+that change them), ``frame`` (what a configuration declares), ``lowering`` and ``lower`` (texts to terms), ``lowered``
+(the result), ``beginning`` (initial states), ``program`` (terms to straight-line code), ``layout`` (packed states),
+``plain`` (Python form), ``native`` (machine-code form), ``rule`` (decision functions). Imports follow this order,
+without circles.
 """
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Lifetime, Variable
+from .declared import Declared, constant, variable
 from .domains import Domain, Elements, Int, MemberSet, SetOf
 from .errors import ConfigurationError, ModelError, nearest
 from .lower import Predicate, lower, readable
@@ -29,6 +31,7 @@ __all__ = [
     "ConfigurationError",
     "Constant",
     "Constants",
+    "Declared",
     "Definition",
     "Domain",
     "Elements",
@@ -52,6 +55,7 @@ __all__ = [
     "Variable",
     "all_of",
     "any_of",
+    "constant",
     "implies",
     "ite",
     "lower",
@@ -63,4 +67,5 @@ __all__ = [
     "rule",
     "same",
     "total",
+    "variable",
 ]

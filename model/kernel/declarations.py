@@ -88,6 +88,11 @@ class Constants(Mapping[str, "int | str"]):
         return " ".join(f"{name}={value}" for name, value in self._values.items())
 
 
+def earlier(name: str) -> str:
+    """Name of the variable that keeps the value of another one before the last step."""
+    return f"was_{name}"
+
+
 def always(_: Constants) -> bool:
     """The condition of everything that no constant switches off."""
     return True

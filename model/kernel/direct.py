@@ -316,8 +316,7 @@ class Direct:
         """The elements of a domain that texts look at."""
         found = self.ranges.get(elements.name)
         if found is None:
-            size: int = elements.size
-            return range(size)
+            return range(elements.size)
         return found
 
     def where(self) -> str:

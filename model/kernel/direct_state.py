@@ -12,7 +12,7 @@ from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError, nearest
 from .frame import Frame
 from .lowered import Family
-from .state import reset
+from .state import Earlier, reset
 from .terms import all_of
 
 
@@ -105,7 +105,7 @@ class Values:
         self.name = family.name
         self.count = len(family.dims)
         self.single = not self.count
-        self.sizes: tuple[int, ...] = tuple(dim.size for dim in family.dims)
+        self.sizes: tuple[int, ...] = tuple(int(dim.size) for dim in family.dims)
         self.is_bool = family.is_bool
         self.enumeration = family.enumeration
         self.low, self.high = family.low, family.high
@@ -224,6 +224,11 @@ class DirectState:
             vars(self)[name] = value
         else:
             self._direct.assign(name, (), value)
+
+    @property
+    def was(self) -> Earlier:
+        """The state before the last step."""
+        return Earlier(self)
 
     def require(self, *conditions: bool) -> None:
         """A guard: the text ends here if it is false."""

@@ -49,7 +49,7 @@ class Int:
     high: Bound | None = None
 
 
-Bound: TypeAlias = int | str | Callable[[Any], int]
+Bound: TypeAlias = int | str | Callable[[Any], IntLike]
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Frame:
 
     def elements(self, domain: type[Domain]) -> Elements:
         """A domain in this configuration."""
-        size = domain.size
+        size: Any = domain.size
         if isinstance(size, str):
             if size not in self.constants:
                 raise ModelError(

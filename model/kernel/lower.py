@@ -22,7 +22,7 @@ from .machine import Configuration
 from .state import State
 from .terms import BoolLike, Term, all_of, as_bool
 
-Predicate: TypeAlias = Callable[[State], BoolLike]
+Predicate: TypeAlias = Callable[[Any], BoolLike]
 """A text about one state."""
 
 

@@ -295,7 +295,7 @@ class Lowering:
             self._assign_array(family, index, partly, value)
 
     def _assign_array(
-        self, family: Family, index: tuple[IntLike, ...], choice: tuple[int | None, ...], value: Callable[..., Any]
+        self, family: Family, index: tuple[IntLike, ...], choice: tuple[Any, ...], value: Callable[..., Any]
     ) -> None:
         """Build the array with the given value at ``index`` and everything else as it was."""
         given = len(index)
@@ -304,7 +304,9 @@ class Lowering:
                 f"{self.where()}: assigns a part of {family.name!r} at a symbolic bounded index over an unbounded "
                 "domain; write it with a parameter instead."
             )
-        fixed = tuple((item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True))
+        fixed: tuple[Any, ...] = tuple(
+            (item if dim.bounded else None) for item, dim in zip((*index, *choice), family.dims, strict=True)
+        )
         cell = self.frame.cells[(family.name, fixed)]
         before = self._recording.next_values.get(cell.key, cell.symbol)
         symbols = [self.fresh(dim.label) for dim in family.dims if not dim.bounded]

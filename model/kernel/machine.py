@@ -14,9 +14,11 @@ import string
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Lifetime, Variable, always
+from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Lifetime, Variable, always, earlier
+from .declared import Declared
 from .domains import Domain, SetOf, ValueType
 from .errors import ConfigurationError, ModelError, nearest
 from .mutant import Definition, Explanation, Mutant
@@ -26,6 +28,7 @@ from .terms import not_
 ActionFunction = TypeVar("ActionFunction", bound=Callable[..., None])
 ReplacementFunction = TypeVar("ReplacementFunction", bound=Callable[..., Any])
 P = ParamSpec("P")
+S = TypeVar("S", bound=State)
 R = TypeVar("R")
 
 
@@ -91,7 +94,7 @@ class Machine:
     variables: dict[str, Variable] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
     constraints: list[Constraint] = field(default_factory=list)
-    definitions: dict[str, Definition[Any, Any]] = field(default_factory=dict)
+    definitions: dict[str, Definition[Any, Any, Any]] = field(default_factory=dict)
     replacements: dict[str, Callable[..., Any]] = field(default_factory=dict)
     mutants: dict[str, Mutant] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
@@ -103,6 +106,14 @@ class Machine:
     def budgets(self) -> frozenset[str]:
         """Names of the constants that bound how often actions may happen."""
         return frozenset(action.budget for action in self.actions.values() if action.budget is not None)
+
+    def state(self, states: type[S]) -> type[S]:
+        """Declare the variables and constants of a class of states, in its order; see ``declared.py``."""
+        for name, declared in vars(states).items():
+            if isinstance(declared, Declared):
+                add = self.constant if declared.what == "constant" else self.variable
+                add(name, *declared.arguments, **declared.options)
+        return states
 
     def constant(
         self,
@@ -302,7 +313,7 @@ class Machine:
         if self.beginnings and BEGUN not in self.variables:
             self.variable(BEGUN, bool, when=self.chooses, doc="whether it has begun")
 
-    def definition(self, function: Callable[Concatenate[State, P], R]) -> Definition[P, R]:
+    def definition(self, function: Callable[Concatenate[S, P], R]) -> Definition[S, P, R]:
         """Declare a definition, which a composition may refine and a mutant may break; see ``mutant.py``."""
         definition = Definition(function)
         if definition.name in self.definitions:
@@ -310,7 +321,7 @@ class Machine:
         self.definitions[definition.name] = definition
         return definition
 
-    def refine(self, definition: Definition[P, R]) -> Callable[[ReplacementFunction], ReplacementFunction]:
+    def refine(self, definition: Definition[Any, P, R]) -> Callable[[ReplacementFunction], ReplacementFunction]:
         """Put another text in the place of ``definition`` in this machine, and in all that include it."""
 
         def replace_by(function: ReplacementFunction) -> ReplacementFunction:
@@ -327,7 +338,7 @@ class Machine:
         slug: str,
         *,
         killed_by: str,
-        of: Definition[Any, Any] | Callable[..., None] | None = None,
+        of: Definition[Any, Any, Any] | Callable[..., None] | None = None,
         constants: Mapping[str, int | str] | None = None,
         tells: str = "",
     ) -> Callable[[ReplacementFunction], ReplacementFunction]:
@@ -514,15 +525,13 @@ class Machine:
             raise ModelError(f"machine {self.name} declares {name!r} twice; rename one.")
 
 
-def earlier(name: str) -> str:
-    """Name of the variable that keeps the value of another one before the last step."""
-    return f"was_{name}"
-
-
 def _parameters(text: Callable[..., None]) -> dict[str, Any]:
     names = list(inspect.signature(text).parameters)[1:]
+    given = {
+        name: hint for name, hint in text.__annotations__.items() if name in names
+    }  # The state may be of any class.
     try:
-        hints = typing.get_type_hints(text)
+        hints = typing.get_type_hints(SimpleNamespace(__annotations__=given), text.__globals__)
     except NameError as error:
         raise ModelError(
             f"action {text.__name__}: the annotation {error.name!r} cannot be found; declare the domain at module "

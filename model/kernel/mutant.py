@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from .state import State
 
 P = ParamSpec("P")
+S = TypeVar("S", bound="State", contravariant=True)
 R = TypeVar("R")
 
 
-class Definition(Generic[P, R]):
+class Definition(Generic[S, P, R]):
     """A named definition over the state; a call uses whatever text the machine at hand has in its place."""
 
-    def __init__(self, function: Callable[Concatenate[State, P], R]) -> None:
+    def __init__(self, function: Callable[Concatenate[S, P], R]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = function.__name__
 
-    def __call__(self, s: State, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, s: S, *args: P.args, **kwargs: P.kwargs) -> R:
         """The value of the definition in state ``s``, in the machine to which ``s`` belongs."""
-        function: Callable[Concatenate[State, P], R] = s.replacement(self.name) or self.function
+        function: Callable[Concatenate[S, P], R] = s.replacement(self.name) or self.function
         return function(s, *args, **kwargs)
 
 

@@ -20,7 +20,7 @@ from .machine import Configuration
 from .state import State
 from .terms import as_bool, as_int
 
-Mapped: TypeAlias = Callable[[State], Mapping[str, Any]]
+Mapped: TypeAlias = Callable[[Any], Mapping[str, Any]]
 """Of a concrete state: abstract variable → its value, or a function of its indices if it has any.
 
 A variable that is not named has the value of the concrete machine's variable of the same name.
@@ -66,10 +66,11 @@ class Refinement:
 
     def _term(self, cell: Cell, values: Mapping[str, Any], lowering: Lowering) -> Any:
         name = cell.family.name
+        index: tuple[Any, ...] = cell.index
         if name in values:
-            value = values[name](*cell.index) if callable(values[name]) else values[name]
+            value = values[name](*index) if callable(values[name]) else values[name]
         elif name in lowering.frame.families:
-            value = lowering.read(name, cell.index)
+            value = lowering.read(name, index)
         else:
             raise ModelError(
                 f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from .declarations import Constants, Lifetime
+from .declarations import Constants, Lifetime, earlier
 from .domains import Domain, Elements, MemberSet, empty_set, full_set
 from .errors import ModelError
 from .terms import BoolLike, IntLike, ite
@@ -79,17 +79,26 @@ class State:
     __slots__ = ("_interpreter",)
 
     _interpreter: Interpreter
+    begun: BoolLike
+    """Whether a machine with several ways to begin has begun."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         object.__setattr__(self, "_interpreter", interpreter)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._interpreter.lookup(name)
+    if not TYPE_CHECKING:  # What there is to read and write is told by the classes of ``declared``.
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._interpreter.assign(name, (), value)
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return self._interpreter.lookup(name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            self._interpreter.assign(name, (), value)
+
+    @property
+    def was(self) -> Self:
+        """The state before the last step, of which only what the machine remembers can be read."""
+        return cast(Self, Earlier(self))
 
     @property
     def constants(self) -> Constants:
@@ -150,6 +159,16 @@ class State:
     def full(self, domain: type[Domain]) -> MemberSet:
         """The set of all elements of ``domain``."""
         return full_set(self.elements(domain))
+
+
+class Earlier:
+    """The state before the last step: ``x`` is the variable ``was_x``."""
+
+    def __init__(self, s: Any) -> None:
+        self._now = s
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._now, earlier(name))
 
 
 def reset(

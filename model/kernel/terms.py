@@ -11,7 +11,7 @@ remainder is 0, in every engine alike (plain Python integers raise :class:`ZeroD
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import z3
 
@@ -37,6 +37,13 @@ class Term:
             f"the value of {self} is not known while the machine is lowered, so Python cannot branch on it; "
             "use ite(…), implies(…), '&', '|', not_(…) or 's.when(…)' instead of 'if', 'and', 'or', 'not'."
         )
+
+    def __index__(self) -> int:
+        raise ModelError(
+            f"the value of {self} is not known while the machine is lowered, so Python cannot count with it."
+        )
+
+    __int__ = __index__
 
     def __repr__(self) -> str:
         text = " ".join(str(self.expr).split())
@@ -102,19 +109,19 @@ class Term:
     def __ge__(self, other: IntLike) -> BoolLike:
         return Term(as_int(self) >= as_int(other), True)
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> BoolLike:  # type: ignore[override]
         return same(self, other)
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> BoolLike:  # type: ignore[override]
         return not_(same(self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
 
-BoolLike: TypeAlias = Any
+BoolLike: TypeAlias = bool | Term
 """A Python truth value or a truth-valued :class:`Term`."""
 
-IntLike: TypeAlias = Any
+IntLike: TypeAlias = int | Term
 """A Python integer or an integer :class:`Term`."""
 
 
@@ -160,6 +167,10 @@ def implies(condition: BoolLike, consequence: BoolLike) -> BoolLike:
     return any_of(not_(condition), consequence)
 
 
+@overload
+def ite(condition: BoolLike, yes: BoolLike, no: BoolLike) -> BoolLike: ...
+@overload
+def ite(condition: BoolLike, yes: IntLike, no: IntLike) -> IntLike: ...
 def ite(condition: BoolLike, yes: Any, no: Any) -> Any:
     """``yes`` where ``condition`` holds, else ``no``; both of the same kind."""
     if condition is True:

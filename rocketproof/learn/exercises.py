@@ -25,7 +25,7 @@ from ..checkers.strategies import FURTHER_LAWS, REQUIRED_LAWS, check_strategy
 from ..checkers.user_strategies import FunctionStrategy, StrategyError
 from ..errors import InputError
 from ..model.allocation import MessageQueue, sorted_ids
-from ..model.kernel import BoolLike, Machine, ModelError, State, all_of, lower, nearest, not_
+from ..model.kernel import BoolLike, Machine, ModelError, all_of, lower, nearest, not_
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.claim import Claim
 from ..properties.property import Kind, Property
@@ -72,7 +72,7 @@ class Situation:
     machine: Machine
     constants: Constants
     larger: Sequence[Constants]
-    meant: Callable[[State], BoolLike]
+    meant: Callable[[Any], BoolLike]
 
     def check(self, answer: Path) -> list[Step]:
         """Compare it with the intended one, in every reachable state of the small group, then of the larger ones."""
@@ -83,8 +83,8 @@ class Situation:
                 steps += self._compared(text, {**self.constants, **more}, " of a larger group")
         return steps
 
-    def _compared(self, text: Callable[[State], BoolLike], constants: Constants, where: str) -> list[Step]:
-        def never(name: str, holds: Callable[[State], BoolLike]) -> Property:
+    def _compared(self, text: Callable[[Any], BoolLike], constants: Constants, where: str) -> list[Step]:
+        def never(name: str, holds: Callable[[Any], BoolLike]) -> Property:
             return Property(id=name, statement=name, kind=Kind.ALWAYS, holds=lambda s: not_(holds(s)))
 
         occurs, missed, wrong = _explored(
@@ -316,7 +316,7 @@ def _limited(message: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _truth(value: object) -> BoolLike:
+def _truth(value: BoolLike | None) -> BoolLike:
     if value is None:
         raise ModelError("it returns nothing; return a truth value, such as all_of(…)")
     return value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..model.consumption import consumption
-from ..model.kernel import BoolLike, State, all_of, not_
+from ..model.group import GroupState
+from ..model.kernel import BoolLike, IntLike, all_of, not_
 from ..properties.broadcast import was_called
 from ..properties.delivery import WAITS_AT_BROKER
 from ..properties.delivery import claims as delivery_claims
@@ -21,29 +22,29 @@ _FILTERING = tuple(filtering_claims())
 _RETRIES: Constants = {"consumers": 1, "queues": 2, "messages": 3, "retry_room": 2, "copies": 3, "failures": 3}
 
 
-def _twice_at_work(s: State) -> BoolLike:
+def _twice_at_work(s: GroupState) -> BoolLike:
     topic, retry = 0, 1
     overdue = s.exists(Consumer, lambda c: s.exists(Message, lambda m: s.overdue[c, topic, m]))
     copy = s.exists(Consumer, lambda c: s.exists(Message, lambda m: s.stage[c, retry, m] == Stage.RUNNING))
     return all_of(overdue, copy)
 
 
-def _done_again(s: State) -> BoolLike:
-    def runs(q: object, m: object) -> BoolLike:
+def _done_again(s: GroupState) -> BoolLike:
+    def runs(q: IntLike, m: IntLike) -> BoolLike:
         return s.exists(Consumer, lambda c: s.stage[c, q, m] == Stage.RUNNING)
 
     return s.exists(Queue, lambda q: s.exists(Message, lambda m: all_of(s.handled[q, m], runs(q, m))))
 
 
-def _would_go_back(s: State) -> BoolLike:
+def _would_go_back(s: GroupState) -> BoolLike:
     return s.exists(
         Consumer,
         lambda c: s.exists(Queue, lambda q: all_of(s.owns[c, q], 0 <= s.memory[c, q], s.memory[c, q] < s.committed[q])),
     )
 
 
-def _left_out(s: State) -> BoolLike:
-    def passed(c: object, q: object, m: object) -> BoolLike:
+def _left_out(s: GroupState) -> BoolLike:
+    def passed(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
         return all_of(m < s.file[c, q], not_(was_called(s, c, q, m)))
 
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: passed(c, q, m))))
