@@ -19,7 +19,7 @@ from ..encoding.names import Actor
 from ..format.kinds import Kind
 from .clocks import Step
 
-COLUMNS = ("time", "kind", "broker", "level", "due")
+COLUMNS = ("time", "kind", "broker", "recorder", "level", "due")
 """Columns of the schema that are read."""
 
 ROUNDING = 1
@@ -28,8 +28,10 @@ ROUNDING = 1
 PROMPT = 400
 """A message is stored so soon after it got its time stamp, and one of many is delivered so soon after it is due, ms."""
 
+_KEY = ("broker", "recorder", "kind", "level")
 _KINDS = frozenset({Kind.DELAY_STORE, Kind.DELAY_DELIVER})
 
+Key = tuple[str, str, str, int]
 Span = tuple[int, int]
 
 
@@ -38,11 +40,11 @@ class DueTimes:
     """The due times of brokers compared with the times of their events.
 
     Attributes:
-        after: by broker, kind and level (0 if it is not told), the least and the most that due times are after the
-            times of their events, ms.
+        after: by broker, its process, kind and level (0 if it is not told), the least and the most that due times are
+            after the times of their events, ms.
     """
 
-    after: dict[tuple[str, str, int], Span] = field(default_factory=dict)
+    after: dict[Key, Span] = field(default_factory=dict)
 
     def see(self, batch: pa.RecordBatch) -> None:
         """Observe events; a batch has at least :data:`COLUMNS`."""
@@ -55,15 +57,16 @@ class DueTimes:
         few = few.filter(few.column("due").is_valid())
         table = pa.table(
             {
-                "broker": few.column("broker").cast(pa.string()),
+                "broker": pc.fill_null(few.column("broker").cast(pa.string()), ""),
+                "recorder": pc.fill_null(few.column("recorder").cast(pa.string()), ""),
                 "kind": few.column("kind").cast(pa.string()),
                 "level": pc.fill_null(few.column("level").cast(pa.int64()), 0),
                 "after": pc.subtract(few.column("due"), few.column("time")),
             }
         )
-        found = table.group_by(["broker", "kind", "level"]).aggregate([("after", "min"), ("after", "max")])
+        found = table.group_by([*_KEY]).aggregate([("after", "min"), ("after", "max")])
         self._add(
-            ((one["broker"] or "", one["kind"], one["level"]), (one["after_min"], one["after_max"]))
+            ((one["broker"], one["recorder"], one["kind"], one["level"]), (one["after_min"], one["after_max"]))
             for one in found.to_pylist()
         )
 
@@ -71,7 +74,7 @@ class DueTimes:
         """Add what was observed elsewhere."""
         self._add(other.after.items())
 
-    def _add(self, found: Iterable[tuple[tuple[str, str, int], Span]]) -> None:
+    def _add(self, found: Iterable[tuple[Key, Span]]) -> None:
         for key, (least, most) in found:
             before = self.after.get(key, (least, most))
             self.after[key] = min(before[0], least), max(before[1], most)
@@ -83,7 +86,7 @@ class DueTimes:
     @classmethod
     def carrying(cls, said: Iterable[Any]) -> DueTimes:
         """An object restored from the result of :meth:`carried`."""
-        return cls({(broker, kind, level): (least, most) for broker, kind, level, least, most in said})
+        return cls({(broker, who, kind, level): (least, most) for broker, who, kind, level, least, most in said})
 
     def steps(self, delays: DelayTable, since: int, until: int) -> list[Step]:
         """A step from ``since`` until ``until``, ms, for each broker whose due times are by another clock."""
@@ -102,19 +105,20 @@ class DueTimes:
 
         The delay table is of all brokers.
         """
-        put: dict[str, list[Span]] = defaultdict(list)
-        left: dict[str, int] = {}
-        for (broker, kind, level), (least, most) in self.after.items():
+        put: dict[tuple[str, str], list[Span]] = defaultdict(list)
+        left: dict[tuple[str, str], int] = {}
+        for (broker, recorder, kind, level), (least, most) in self.after.items():
+            who = broker, recorder
             if kind == Kind.DELAY_DELIVER:
-                left[broker] = max(most, left.get(broker, most))
+                left[who] = max(most, left.get(who, most))
             elif level:
                 delay = int(delays.delay(min(level, delays.levels)))
-                put[broker].append((least - delay, most - delay))
+                put[who].append((least - delay, most - delay))
         found = {}
-        for broker, spans in put.items():
+        for who, spans in put.items():
             by = max(most for _, most in spans)
             is_same = by - min(least for least, _ in spans) <= PROMPT
             is_off = by > ROUNDING or by < -PROMPT
-            if broker in left and is_same and is_off and by - PROMPT <= left[broker] <= by + ROUNDING:
-                found[broker] = by
+            if who in left and is_same and is_off and by - PROMPT <= left[who] <= by + ROUNDING:
+                found[who[0]] = by
         return found

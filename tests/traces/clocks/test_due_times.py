@@ -51,6 +51,11 @@ def test_due_times_of_a_defect_are_by_the_same_clock() -> None:
     assert seen([event for event in waits(5_000) if event["kind"] == "delay_store"]).ahead(TABLE) == {}
 
 
+def test_each_process_of_a_broker_has_its_own_clock() -> None:
+    both = [{**event, "recorder": who} for who, by in (("one", 0), ("two", 5_000)) for event in waits(by)]
+    assert seen(both).ahead(TABLE) == {"b": 5_000}
+
+
 def test_what_is_seen_in_parts_and_kept_is_the_same() -> None:
     one, other = seen(waits(5_000)[:10]), seen(waits(5_000)[10:])
     one.join(DueTimes.carrying(json.loads(json.dumps(other.carried()))))
