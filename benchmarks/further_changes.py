@@ -19,13 +19,16 @@ STEPS = (-5_000, -2_000, 2_000)
 
 HOUR = 3_600_000
 
+PROMPT = 1_000
+"""Delayed messages are delivered so soon after they are due, ms."""
+
 
 def stepped_clocks(recording: Recording, chance: random.Random) -> Iterator[Changed]:
     """One recorder's clock is set in the middle, as NTP does, or as it begins anew after a restart."""
     span = recording.end - recording.begin
     for recorder in recording.recorders:
         for step in STEPS:
-            since = recording.begin + int(span * (0.2 + 0.6 * chance.random()))
+            since = _nothing_waits(recording, recorder, recording.begin + int(span * (0.2 + 0.6 * chance.random())))
             changed = _set(recording, recorder, step, since, recording.end + 1)
             yield Changed(change="stepped clock", how=f"{recorder} by {step} ms from {since} on", files=changed)
 
@@ -34,13 +37,29 @@ def suspended_machines(recording: Recording, chance: random.Random) -> Iterator[
     """One recorder's machine was suspended: afterwards its clock is behind, until somebody sets it."""
     span = recording.end - recording.begin
     for recorder in recording.recorders:
-        since = recording.begin + int(span * (0.2 + 0.4 * chance.random()))
+        since = _nothing_waits(recording, recorder, recording.begin + int(span * (0.2 + 0.4 * chance.random())))
         until = since + chance.randint(1, max(1, span // 4))
         behind = chance.randint(1_000, 5_000)
         changed = _set(recording, recorder, -behind, since, until)
         yield Changed(
             change="suspended machine", how=f"{recorder} by {behind} ms from {since} to {until}", files=changed
         )
+
+
+def _nothing_waits(recording: Recording, recorder: str, since: int) -> int:
+    """The first time from then on at which no message waits at a broker.
+
+    A broker delivers by its own clock: what waits while that is set back comes as much later.
+    """
+    waits = sorted(
+        (event["time"], event["due"] + PROMPT)
+        for event in recording.events
+        if event["kind"] == Kind.DELAY_STORE and event.get("due") and recorder_of(event) == recorder
+    )
+    for begin, end in waits:
+        if begin <= since <= end:
+            since = end + 1
+    return since
 
 
 def _set(recording: Recording, recorder: str, step: int, since: int, until: int) -> Mapping[str, str]:
@@ -56,6 +75,18 @@ def other_zones(recording: Recording, chance: random.Random) -> Iterator[Changed
         off = chance.choice([-HOUR, HOUR])
         changed = retimed(recording, lambda who, at, whose=recorder, by=off: at + by * (who == whose))
         yield Changed(change="other time zone", how=f"{recorder} by {off} ms", files=one_file(changed))
+
+
+def moved_times(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
+    """A tool moved the times of a broker's events, and left those at which messages are due."""
+    for recorder in sorted({recorder_of(event) for event in recording.events if event["kind"] == Kind.DELAY_DELIVER}):
+        for by in (-5_000, -30, 3_000):
+            events = [
+                {**event, "time": event["time"] + by} if recorder_of(event) == recorder else event
+                for event in recording.events
+            ]
+            files = one_file(replace(recording, events=by_time(events)))
+            yield Changed(change="moved times", how=f"{recorder} by {by} ms", files=files)
 
 
 def whole_seconds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
@@ -152,6 +183,7 @@ FURTHER: tuple[Callable[[Recording, random.Random], Iterator[Changed]], ...] = (
     stepped_clocks,
     suspended_machines,
     other_zones,
+    moved_times,
     whole_seconds,
     other_orders,
     swapped_names,

@@ -27,6 +27,7 @@ class EventPattern:
 
     kind: Kind  # what happened
     results: frozenset[Result] = frozenset()  # only events with one of these results; all events if empty
+    has_offset: bool = True  # only events with an offset; one without is no cause of any, but begins its queue
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ _OK = frozenset({Result.OK})
 
 # A broker's answer to a query is in the table of the client that sent it, even the 0 if nothing is stored (OF-22).
 _TOLD = EventPattern(Kind.OFFSET_QUERY, results=_OK)
+# Nothing is stored yet: whatever the client's table has of this queue came after its question.
+_MISSING = EventPattern(Kind.OFFSET_QUERY, results=frozenset({Result.MISSING}), has_offset=False)
 QUEUE = ("topic", "broker", "queue")
 """Fields that identify a queue."""
 
@@ -71,7 +74,7 @@ PAIRS = (
     ),
     Pair(
         "in the client's own table before the broker stores it",
-        before=(EventPattern(Kind.COMMIT_MEMORY), EventPattern(Kind.CORRECT), _TOLD),
+        before=(EventPattern(Kind.COMMIT_MEMORY), EventPattern(Kind.CORRECT), _TOLD, _MISSING),
         after=(EventPattern(Kind.COMMIT),),
         key=("group", "client", *QUEUE),
         always=True,

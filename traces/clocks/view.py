@@ -98,11 +98,11 @@ class View:
         return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.zeros(0, np.int64)])
 
     def places_of(self, pattern: EventPattern) -> Any:
-        """The positions of events of a pattern that have an offset."""
+        """The positions of events of a pattern."""
         places = self.of_kinds((pattern.kind,))
         if pattern.results:
             places = places[self.is_word("result", pattern.results)[places]]
-        return places[self.whole("offset")[places] >= 0]
+        return places[self.whole("offset")[places] >= 0] if pattern.has_offset else places
 
     def is_word(self, name: str, chosen: Collection[str]) -> Any:
         """For each event, whether its word is one of these."""

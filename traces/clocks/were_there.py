@@ -17,7 +17,8 @@ from ..encoding.names import Actor
 def set_before(before: Any) -> Any:
     """Which causes may have existed before, if the recording of a queue begins with one of them.
 
-    The client then had the queue already: it may set the offset again that it has, and received none that is less.
+    The client then had the queue already: it may set the offset again that it has, and received none that is less. A
+    recording that begins with its question for the stored offset has all that came after it.
 
     ``before`` are causes, rows of :mod:`.observed`.
     """

@@ -65,6 +65,7 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     order = Order(context.clocks, skew)
     known = context.clocks.clocks
     loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
+    loose |= _never_right(context)
     off = {actor for actor in known if order.is_off(actor)}
     open_ = {actor for actor in known if order.is_open(actor)}
     if not (loose or off or open_):
@@ -96,6 +97,16 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         doubtful[claim] += more
     rows["doubt"][about] |= int(Doubt.SKEW)
     return replace(outcome, rows=rows, violated=violated, doubtful=doubtful)
+
+
+def _never_right(context: Context) -> set[Actor]:
+    """Recorders whose times do not fit those of others, or their own due times, from the beginning to the end."""
+    return {
+        recorder
+        for step in context.clocks.steps
+        if step.since <= 1000 * context.begin and 1000 * context.end < step.until
+        for recorder in step.recorders
+    }
 
 
 def _outside_their_lives(rows: Any, names: Names, context: Context) -> set[Actor]:

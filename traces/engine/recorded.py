@@ -32,6 +32,7 @@ _ANY_CLIENT = _CLIENTS | evidence_mask((Kind.HEARTBEAT, Kind.UNREGISTER, Kind.LO
 _OF_PROCESSES = _ANY_CLIENT | evidence_mask((Kind.CLIENT_START, *CLIENT_ENDS))
 
 _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
+_BROADCASTING = "broadcasting"  # what passes of broadcasting clients say
 _FILES, _LOCKS = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST)), evidence_mask((Kind.LOCK,))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
 
@@ -143,7 +144,10 @@ def _not_stated(scanned: Scan, header: Header) -> dict[str, str]:
         if group and group not in header.groups and who.incarnation >= 0:
             of_clients[group] = of_clients.get(group, 0) | kinds
     with_locks = {group: WITH_LOCKS for group, kinds in of_clients.items() if kinds & _LOCKS}
-    return with_locks | {group: IN_FILES for group, kinds in of_clients.items() if kinds & _FILES}
+    passes = scanned.context.events.different("group", "detail", kinds=(Kind.REBALANCE,))
+    told = {group for group, how in passes if how == _BROADCASTING}
+    in_files = {group for group, kinds in of_clients.items() if kinds & _FILES or group in told}
+    return with_locks | dict.fromkeys(sorted(in_files), IN_FILES)
 
 
 def _is_of_others(slot: Slot) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from ...model.delay import DEFAULT_LEVELS, DelayTable
 from ..clocks.clocks import Clocks, clocks_of
 from ..clocks.zones import Span, in_other_zones
 from ..encoding.context_events import ContextEvents
@@ -67,7 +68,7 @@ def conclude(seen: Scanning, header: Header, *, files: Iterable[str], clocks: Cl
         end=seen.end,
         evidence=evidence_mask(recorded),
         complete=header.complete,
-        clocks=_clocks(seen, events, header) if clocks is None else clocks,
+        clocks=_with_steps(seen, header, _clocks(seen, events, header) if clocks is None else clocks),
     )
     return Scan(context=context, events=seen.events, kinds_of=seen.kinds_of, holes=seen.placeless_events())
 
@@ -76,6 +77,12 @@ def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
     clocks = clocks_of(seen.sides, header.broadcasting)
     steps = (*clocks.steps, *seen.steps, *in_other_zones(clocks.clocks, _spans(events)))
     return replace(clocks, steps=tuple(sorted(steps, key=lambda step: step.since)))
+
+
+def _with_steps(seen: Scanning, header: Header, clocks: Clocks) -> Clocks:
+    """The clocks, and which due times are by another one."""
+    more = seen.due_times.steps(DelayTable.parse(header.delays or DEFAULT_LEVELS), seen.begin, seen.end)
+    return replace(clocks, steps=(*clocks.steps, *more)) if more else clocks
 
 
 def _spans(events: ContextEvents) -> Mapping[Actor, Span]:

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 
 from ..clocks.as_json import step_as_json, step_of_json
 from ..clocks.clocks import Step
+from ..clocks.due_times import COLUMNS as OF_DUE_TIMES
+from ..clocks.due_times import DueTimes
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_positions, read_only
@@ -28,7 +30,7 @@ from ..recorders.set_back import SET_BACK, steps_back
 
 _FEW = CONTEXT | OWNERSHIP | {Kind.LOCK}
 
-SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS)))
+SCAN_COLUMNS = tuple(dict.fromkeys((*CONTEXT_COLUMNS, *CLOCK_COLUMNS, *OF_DUE_TIMES)))
 """Columns that are read before events are judged."""
 
 _OF_A_MESSAGE = (*IN_WINDOW, Kind.COMMIT_MEMORY)
@@ -72,6 +74,7 @@ class Scanning:
         placed: number of events with the field that gives them their place, by file, kind and field.
         placeless: time and group of those without it.
         sides: sides of causal pairs, by which clocks are compared.
+        due_times: due times of brokers compared with the times of their events.
         latest: for each file, the latest time so far, ms.
         unsteady: files whose times go back further than thread delays can explain.
         steps: steps of clocks that were set back in files whose recorders counted their events.
@@ -87,6 +90,7 @@ class Scanning:
     placed: Counter[tuple[int, str, str]] = field(default_factory=Counter)
     placeless: dict[tuple[int, str, str], list[tuple[int, str]]] = field(default_factory=dict)
     sides: Observed = field(default_factory=Observed)
+    due_times: DueTimes = field(default_factory=DueTimes)
     latest: dict[int, int] = field(default_factory=dict)
     unsteady: set[int] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
@@ -101,6 +105,7 @@ class Scanning:
         if not len(batch):
             return
         self.sides.see(batch)
+        self.due_times.see(batch)
         given, batch = batch, batch.select(CONTEXT_COLUMNS)
         kind = batch.column("kind")
         if not pa.types.is_dictionary(kind.type):
@@ -235,6 +240,7 @@ class Scanning:
         for key, kinds in later.kinds_of.items():
             self.kinds_of[key] = self.kinds_of.get(key, 0) | kinds
         self.sides.join(later.sides)
+        self.due_times.join(later.due_times)
         self.unsteady |= later.unsteady
         self.steps += later.steps
 
@@ -254,6 +260,7 @@ class Scanning:
             "placed": [[*key, count] for key, count in self.placed.items()],
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
+            "due_times": self.due_times.carried(),
             "steps": [step_as_json(step) for step in self.steps],
         }
         return said, {"sides": array, "time": context.times, **dict(zip(FIELDS, context.codes, strict=True))}
@@ -270,6 +277,7 @@ class Scanning:
             placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
             placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
             sides=Observed.carrying(said["sides"], arrays["sides"]),
+            due_times=DueTimes.carrying(said["due_times"]),
             steps=[step_of_json(step) for step in said["steps"]],
         )
         values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]

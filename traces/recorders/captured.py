@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import TraceError, named
 from ..format.header import Stated, merge
@@ -30,6 +31,9 @@ from .clusters import clusters_named
 from .joining import join
 from .processes import Death
 from .recording import Recording
+
+_COUNTED = ("seq", "time", "micros")
+"""An event's number, and the time at which it was counted."""
 
 CUT_OFF = "last lines that were not written to their end"
 
@@ -121,11 +125,18 @@ def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated
 
 
 def _as_counted(table: pa.Table) -> Any:
-    """The places of the events in the order in which their recorder counted them, if somebody has sorted the lines."""
-    seq = table.column("seq").to_numpy()
+    """The places of the events in the order in which their recorder counted them, if somebody has sorted the lines.
+
+    Each is there once, although it may stand in the file again, with its number and its time.
+    """
+    seq, *times = (pc.fill_null(table.column(name), 0).to_numpy().astype(np.int64) for name in _COUNTED)
+    if not (np.diff(seq) <= 0).any():
+        return None
+    once = np.sort(np.unique(np.stack([seq, *times]), axis=1, return_index=True)[1])
     # Processes that wrote one file after the other count from 0 each.
-    is_other = (np.diff(seq) < 0).any() and len(np.unique(seq)) == len(seq)
-    return np.argsort(seq) if is_other else None
+    if len(np.unique(seq[once])) == len(once):
+        once = once[np.argsort(seq[once])]
+    return once if len(once) < len(seq) or (np.diff(once) < 0).any() else None
 
 
 def _whole_lines(path: Path) -> int:

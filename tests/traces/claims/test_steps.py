@@ -1066,10 +1066,24 @@ def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_
     assert told(*wrong[:-1], wrong[-1] | {"time": 61_000}, groups=ORDERLY, settings=told_life) == []
     given_back = [locked(19_000, Kind.UNLOCK), revoke(18_000, "one")]
     assert told(*wrong, *given_back, groups=ORDERLY, settings=told_life) == []
+    # By the clocks of the two, the one that gets it may seem to do so before.
+    late = [[locked(time, Kind.UNLOCK), revoke(18_000, "one")] for time in (20_010, 22_000)]
+    assert [told(*wrong, *each, groups=ORDERLY, settings=told_life) for each in late] == [[], [Misstep.LOCKED_TWICE]]
     # The broker may handle what gives it back after a renewal that was sent a moment later.
     assert told(*wrong, *given_back, locked(19_300), groups=ORDERLY, settings=told_life) == []
     both = told(*wrong, *given_back, locked(24_000), groups=ORDERLY, settings=told_life)
     assert both == [Misstep.LOCKED_TWICE]
+
+
+def test_who_had_a_lock_may_have_given_it_back_where_its_recording_has_a_gap() -> None:
+    def is_told(*more: Any) -> bool:
+        return Misstep.LOCKED_TWICE in told(
+            WRONG[Misstep.LOCKED_TWICE], *more, groups=ORDERLY, settings=Settings(lock_life_told=True)
+        )
+
+    assert is_told()
+    assert not is_told(gap(5_000, 15_000) | {"client": "one"})
+    assert is_told(gap(5_000, 15_000) | {"client": "three"})
 
 
 def test_a_client_that_reaches_a_broker_again_sends_it_heartbeats_soon() -> None:

@@ -84,6 +84,14 @@ def test_an_offset_that_was_in_the_table_before_the_recording_bounds_no_clock() 
     assert (ahead(found), found.steps) == ({}, ())
 
 
+def test_nothing_was_in_the_table_of_a_queue_before_its_client_was_told_that_nothing_is_stored() -> None:
+    events = [event for event in run(1, one=lambda _: 700) if event.get("queue") == 0 and event.get("offset", 0) < 2]
+    asked = {name: value for name, value in events[1].items() if name not in ("offset", "key", "attempt")}
+    told = {**asked, "kind": "offset_query", "result": "none", "time": asked["time"] - 1}
+    assert ahead(clocks(events)) == {}
+    assert ahead(clocks([told, *events])) == {"one": (700, 700)}
+
+
 def test_offsets_of_a_queue_whose_topic_was_made_again_bound_no_clock() -> None:
     events = run(20)
     second = [{**event, "time": event["time"] + 60_000} for event in events]

@@ -75,6 +75,8 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("simulated churn", further_changes.other_zones, ""),
         ("simulated A2", further_changes.other_zones, ""),
         ("walked orderly 1", further_changes.other_zones, ""),
+        ("failures-to-dead-letter-5.3.3", further_changes.moved_times, ""),
+        ("simulated broadcasting", further_changes.unsaid_groups, ""),
     ],
 )
 def test_what_once_turned_a_verdict_round(name: str, change: changes.Change, how: str) -> None:

@@ -119,6 +119,18 @@ def test_lines_that_somebody_has_sorted_are_in_the_order_in_which_they_were_coun
     assert [str(found[0, event]).rpartition(":")[2] for event in range(3)] == ["4", "3", "2"]
 
 
+def test_lines_that_stand_in_a_file_again_are_the_same_events(tmp_path: Path) -> None:
+    counted = [{**at(5 + seq, kind, **client("c")), "seq": seq} for seq, kind in enumerate(("assign", "pull"))]
+    path = write(tmp_path, "client-1-orders.jsonl", counted)
+    header, *lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join([header, *lines, *lines]), "utf-8")
+    trace = open_trace([tmp_path])
+    (batch,) = trace.batches(("kind", "time"))
+    assert batch.column("kind").to_pylist() == ["assign", "pull"]
+    found = locations(trace, [(0, 0), (0, 1)])
+    assert [str(found[0, event]).rpartition(":")[2] for event in range(2)] == ["2", "3"]
+
+
 def one_call(name: str, *, calls: bool) -> list[Line]:
     """A client that consumes one message; its calls may not be recorded."""
     begin = [at(5_000, "client_start", client=name, group="orders"), at(6_000, "assign", **client(name), offset=0)]

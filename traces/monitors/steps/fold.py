@@ -187,6 +187,8 @@ class StepFold:
         rows["value"] = misstep
         for name in ("time", "since", "offset", "expected"):
             rows[name] = found[name]
+        of_two = np.isin(misstep, [Misstep.LOCKED_TWICE, Misstep.REFUSED_FREE]) & (found["expected"] >= 0)
+        rows["other"][of_two] = found["expected"][of_two]  # who had the lock
         rows["until"] = rows["offset"] + 1
         # In a compacted topic, the older messages of a key are gone, and compaction is not recorded.
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
