@@ -369,6 +369,10 @@ WRONG: dict[Misstep, list[Any]] = {
         *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
         *(locked(20_000), locked(40_000)),
     ],
+    Misstep.UNLOCKED_BUSY: [
+        *(locked(50), *BEGIN, deliver(500, "one", 0), revoke(600, "one", path="removal")),
+        *(locked(700, Kind.UNLOCK), result(900, "one", 0)),
+    ],
     Misstep.NO_HEARTBEAT: unheard(200_000),
     Misstep.NOT_HELD: [
         *BEGIN[:-2],
@@ -377,6 +381,7 @@ WRONG: dict[Misstep, list[Any]] = {
 }
 OF_ORDERLY = (
     Misstep.LOCKED_LEFT,
+    Misstep.UNLOCKED_BUSY,
     Misstep.NOT_LOCKED,
     Misstep.UNLOCKED_EARLY,
     Misstep.LOCK_OVER,
@@ -546,6 +551,14 @@ def test_a_late_answer_for_a_window_that_has_ended_may_set_the_in_memory_offset(
     assert told(again, nothing(20_000), memory(20_001, 3)) == [Misstep.NOT_IN_WINDOW]
 
 
+def test_the_in_memory_offset_is_not_set_to_the_end_of_messages_that_were_only_pulled() -> None:
+    goes_on = [*RIGHT, found(800, "one", 2, 3), pull(810, 3)]
+    assert told(goes_on, memory(820, 3), done(830, 2, 3)) == [Misstep.NOT_IN_WINDOW]
+    assert told(goes_on, done(830, 2, 3)) == []
+    none = found(800, "one", 2, 3) | {"result": "no_matched_message", "count": 0}
+    assert told(RIGHT, none, memory(820, 3), pull(830, 3)) == []
+
+
 def test_a_shutdown_gives_back_the_lock_of_a_queue_that_is_about_to_be_taken() -> None:
     locks = [locked(50), asked(100, 0), locked(2_000, Kind.UNLOCK)]
     assert told(locks, assign(4_000, 0), groups=ORDERLY) == []
@@ -607,6 +620,30 @@ def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
     assert told(over, groups=ORDERLY, settings=told_life) == [Misstep.REFUSED_FREE]
     assert told(over, groups=ORDERLY) == []
     assert told(over, locked(20_000), groups=ORDERLY, settings=told_life) == []
+
+
+def test_a_lock_that_nobody_was_seen_to_have_is_free_when_it_must_have_run_out() -> None:
+    def refused(*times: int) -> list[dict[str, Any]]:
+        return [locked(time) | {"client": "two", "result": "failed"} for time in times]
+
+    told_life = {"groups": ORDERLY, "settings": Settings(lock_life_told=True)}
+    never = [*refused(1_000, 40_000, 80_000), passes(75_000, client="two")]
+    assert told(never, **told_life) == [Misstep.REFUSED_FREE]
+    assert told(never, groups=ORDERLY) == []
+    # Somebody else may have had it, and renewed it; or it was asked for when the earlier one had just run out.
+    assert told(never, locked(30_000), **told_life) == []
+    assert told(refused(1_000, 40_000, 70_000), passes(69_000, client="two"), **told_life) == []
+
+
+def test_a_queue_is_given_back_when_its_listener_has_returned() -> None:
+    begun = [locked(50), *BEGIN, deliver(500, "one", 0)]
+    left = [revoke(15_000, "one", path="removal"), locked(15_010, Kind.UNLOCK), result(18_000, "one", 0)]
+    assert told(begun, left, groups=ORDERLY) == [Misstep.UNLOCKED_BUSY]
+    # The listener had returned; or the lock was not renewed for 20 s; or the process has ended.
+    assert told(begun, result(14_000, "one", 0), left[:-1], groups=ORDERLY) == []
+    assert told(begun, [one | {"time": one["time"] + 5_000} for one in left], groups=ORDERLY) == []
+    ends = event(15_500, Kind.UNREGISTER, "one", queue=None, topic=None, broker=None)
+    assert told(begun, left, ends, groups=ORDERLY) == []
 
 
 def test_a_client_that_ends_gives_back_the_locks_of_the_queues_it_has() -> None:
@@ -820,7 +857,7 @@ def test_a_queue_is_locked_for_as_long_as_its_listener_runs_though_it_is_dropped
     assert told(begun, rounds, end, groups=ORDERLY) == []
     assert told(begun, rounds, returned, locked(80_500, Kind.UNLOCK), end, groups=ORDERLY) == []
     unlocked = [locked(600, Kind.UNLOCK), *returned]
-    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT]
+    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT, Misstep.UNLOCKED_BUSY]
 
 
 def test_a_queue_may_be_unlocked_late_for_an_earlier_window() -> None:

@@ -274,6 +274,9 @@ def _tell_if_free(t: Any, n: int) -> None:
         elif one.locked != NEVER and not is_own and one.unlocked > since:
             since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
+    if since == NEVER and line.refused_at != NEVER and t.terms[LIFE_TOLD]:
+        # Whoever had it before the recording began, or by a request of which nothing is known, did not renew it.
+        since = int64(line.refused_at + t.terms[LOCK_LIFE])
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
         # The longer it goes on, the more evidence there is that the broker answers.
@@ -295,6 +298,9 @@ def lose(t: Any, n: int) -> None:
 def unlock(t: Any, n: int) -> None:
     """The process gives the lock back."""
     line = t.lines[n]
+    # OR-9: a thread that gives up a queue waits for its listener, or until 20 s after the lock was last renewed.
+    if line.has == 0 and line.calls > 0 and NEVER < line.locked and line.last - line.locked < UNLOCKS - APART:
+        note_misstep(t, n, Misstep.UNLOCKED_BUSY, line.last, line.called, int64(UNKNOWN))
     line.unlocked, line.kept = line.last, NEVER
     # OR-9: it may also be the late unlock of an earlier window, of which the present one knows nothing.
     if line.has == 1 and line.given_back == NEVER and line.last - line.left_at > 2 * UNLOCKS:
