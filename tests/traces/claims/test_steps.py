@@ -741,6 +741,8 @@ def test_what_is_stored_is_told_to_who_asks_two_minutes_later() -> None:
     assert [found["value"] for found in check(retries, written(20_000), copy).rows(STORES)] == [Misstep.END_BEHIND]
     # A broker that began anew may have lost it, and so may one whose topic was made again.
     assert row(store(300, 2), broker_restart(400), broker_restart(500), nothing(130_000)) == []
+    stopped = {"time": 450, "kind": str(Kind.BROKER_STOP), "broker": "b"}
+    assert row(store(300, 2), broker_restart(400), stopped, broker_restart(500), nothing(130_000)) == [(2, 3, 300)]
     assert row(store(300, 2), store(400, 0), nothing(130_000)) == []
 
 
@@ -1317,6 +1319,9 @@ def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
     # The broker, or the network, may be away.
     assert not late([one for one in woken(7_000, 6_000, 8_000) if one["kind"] != Kind.REBALANCE])
     assert not late(woken(7_000, 6_000, 8_000), broker_restart(90), broker_restart(30_000))
+    # One that is stopped in an orderly way has lost nothing.
+    stopped = {"time": 29_000, "kind": str(Kind.BROKER_STOP), "broker": "b"}
+    assert late(woken(7_000, 6_000, 8_000), broker_restart(90), stopped, broker_restart(30_000))
     # What is filtered out wakes no pull.
     assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
     (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)
