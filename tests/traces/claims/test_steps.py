@@ -1242,6 +1242,10 @@ def test_a_queue_is_taken_again_where_a_reset_has_set_it() -> None:
     assert told(RESET_TO_1, again) == []
     other = [one | {"client": "two"} for one in (asked(5_000, 2), assign(5_010, 2))]
     assert told(WRONG[Misstep.NOT_SET], other) == []
+    # It may have given it up again by then; what another client had before does not matter.
+    assert told(WRONG[Misstep.NOT_SET], other, revoke(9_000, "two")) == []
+    before = [one | {"client": "two", "time": one["time"] // 100} for one in other]
+    assert told(before, revoke(60, "two"), WRONG[Misstep.NOT_SET]) == [Misstep.NOT_SET]
     assert told(WRONG[Misstep.NOT_SET], broker_restart(6_000)) == []
 
 

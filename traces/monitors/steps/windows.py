@@ -85,12 +85,14 @@ def take(t: Any, n: int, offset: int) -> None:
 
 @part
 def _is_had_by_another(t: Any, n: int) -> bool:
-    """Whether another process has the queue as well, and may store an offset of its own at any time."""
-    other = int64(t.latest[t.lines[n].slot, 1])
+    """Whether another process has the queue, or has had it since this one gave it up, and may store its own offset."""
+    line = t.lines[n]
+    other = int64(t.latest[line.slot, 1])
     while other >= 0:
-        if other != n and t.lines[other].has == 1:
+        one = t.lines[other]
+        if other != n and (one.has == 1 or one.left_at > line.left_at - t.terms[WIDEST]):
             return True
-        other = int64(t.lines[other].beside)
+        other = int64(one.beside)
     return False
 
 
