@@ -706,8 +706,11 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     # It closes its connections, too, and is done later; who goes on learns of the route without it.
     soon, late = (event(time, Kind.BROKER_STOP, group=None, topic=None, queue=None) for time in (30_000, 40_000))
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
-    assert [told(*left, stop, goes_on) for stop in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
+    assert [told(*left, stops, goes_on) for stops in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
     assert told(*left, soon) == [Misstep.LEFT_UNSTORED]
+    # A process that ends meanwhile makes no pass any more.
+    assert told(*left, soon, stop(2_010, "one")) == []
+    assert told(*left, late, stop(2_010, "one")) == [Misstep.LEFT_UNSTORED]
 
     # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
     def taken(time: int) -> list[dict[str, Any]]:
