@@ -125,6 +125,18 @@ AGAIN_UNCOUNTED = Step(
     seen=(Kind.SEND_BACK, Kind.ASSIGN),
     rules=("CC-12", "SB-6"),
 )
+UNLOCKED_BUSY = Step(
+    statement=(
+        "A client that gives up a queue of an orderly group unlocks it when its listener has returned, or 20 s after "
+        "it last renewed the lock."
+    ),
+    told="unlocked {queue} while its listener was busy with offset {offset}",
+    needs=(Kind.DELIVER, Kind.RESULT, Kind.LOCK, Kind.UNLOCK, Kind.ASSIGN, Kind.REVOKE),
+    excused_by=(Kind.UNREGISTER, Kind.CLIENT_STOP),
+    seen=(Kind.RESULT, Kind.LOCK, Kind.ASSIGN),
+    seen_or_told=(Kind.REVOKE,),
+    rules=("OR-3", "OR-9"),
+)
 LOCKED_LEFT = Step(
     statement="A client that has unlocked a queue locks it again only in order to take it.",
     told="locked {queue}, which it had given up and unlocked, and did not take it again",

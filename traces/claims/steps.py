@@ -547,5 +547,6 @@ class Misstep(Steps):
     STORED_ELSEWHERE = limits.STORED_ELSEWHERE
     TARDY = limits.TARDY
     LOCKED_LEFT = limits.LOCKED_LEFT
+    UNLOCKED_BUSY = limits.UNLOCKED_BUSY
     NOT_HELD = limits.NOT_HELD
     NO_HEARTBEAT = limits.NO_HEARTBEAT

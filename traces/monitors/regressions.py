@@ -121,8 +121,10 @@ def _why_another(s: Any, q: int, time: int, writer: int, path: Path, offset: int
     for n in range(WINDOWS):
         window = s.windows[q, n]
         its = window.actor >= 0 and window.until < ALWAYS and (writer < 0 or window.actor == writer)
-        # Its last commit, or its last but one, overtaken by those of others, or of its own next window.
-        if its and time - window.until <= (IN_FLIGHT if owner else terms.rounds):
+        # Its last commit, or its last but one, overtaken by those of others, or of its own next window. What it read
+        # of its memory before is no lower than what it had stored itself by its last pull.
+        is_older = writer == slot.stored_actor and offset < window.known
+        if its and not is_older and time - window.until <= (IN_FLIGHT if owner else terms.rounds):
             return Regression.LATE_COMMIT
     # Two commits of one client, by different pools of the broker (OF-8).
     if (writer == slot.stored_actor or writer < 0) and time - slot.stored_time <= IN_FLIGHT and offset >= slot.earlier:

@@ -369,6 +369,10 @@ WRONG: dict[Misstep, list[Any]] = {
         *(locked(50), *RIGHT, locked(800, Kind.UNLOCK), revoke(810, "one", path="removal")),
         *(locked(20_000), locked(40_000)),
     ],
+    Misstep.UNLOCKED_BUSY: [
+        *(locked(50), *BEGIN, deliver(500, "one", 0), revoke(600, "one", path="removal")),
+        *(locked(700, Kind.UNLOCK), result(900, "one", 0)),
+    ],
     Misstep.NO_HEARTBEAT: unheard(200_000),
     Misstep.NOT_HELD: [
         *BEGIN[:-2],
@@ -377,6 +381,7 @@ WRONG: dict[Misstep, list[Any]] = {
 }
 OF_ORDERLY = (
     Misstep.LOCKED_LEFT,
+    Misstep.UNLOCKED_BUSY,
     Misstep.NOT_LOCKED,
     Misstep.UNLOCKED_EARLY,
     Misstep.LOCK_OVER,
@@ -546,6 +551,14 @@ def test_a_late_answer_for_a_window_that_has_ended_may_set_the_in_memory_offset(
     assert told(again, nothing(20_000), memory(20_001, 3)) == [Misstep.NOT_IN_WINDOW]
 
 
+def test_the_in_memory_offset_is_not_set_to_the_end_of_messages_that_were_only_pulled() -> None:
+    goes_on = [*RIGHT, found(800, "one", 2, 3), pull(810, 3)]
+    assert told(goes_on, memory(820, 3), done(830, 2, 3)) == [Misstep.NOT_IN_WINDOW]
+    assert told(goes_on, done(830, 2, 3)) == []
+    none = found(800, "one", 2, 3) | {"result": "no_matched_message", "count": 0}
+    assert told(RIGHT, none, memory(820, 3), pull(830, 3)) == []
+
+
 def test_a_shutdown_gives_back_the_lock_of_a_queue_that_is_about_to_be_taken() -> None:
     locks = [locked(50), asked(100, 0), locked(2_000, Kind.UNLOCK)]
     assert told(locks, assign(4_000, 0), groups=ORDERLY) == []
@@ -609,6 +622,30 @@ def test_a_lock_that_has_run_out_is_free_where_its_life_is_known() -> None:
     assert told(over, locked(20_000), groups=ORDERLY, settings=told_life) == []
 
 
+def test_a_lock_that_nobody_was_seen_to_have_is_free_when_it_must_have_run_out() -> None:
+    def refused(*times: int) -> list[dict[str, Any]]:
+        return [locked(time) | {"client": "two", "result": "failed"} for time in times]
+
+    told_life = {"groups": ORDERLY, "settings": Settings(lock_life_told=True)}
+    never = [*refused(1_000, 40_000, 80_000), passes(75_000, client="two")]
+    assert told(never, **told_life) == [Misstep.REFUSED_FREE]
+    assert told(never, groups=ORDERLY) == []
+    # Somebody else may have had it, and renewed it; or it was asked for when the earlier one had just run out.
+    assert told(never, locked(30_000), **told_life) == []
+    assert told(refused(1_000, 40_000, 70_000), passes(69_000, client="two"), **told_life) == []
+
+
+def test_a_queue_is_given_back_when_its_listener_has_returned() -> None:
+    begun = [locked(50), *BEGIN, deliver(500, "one", 0)]
+    left = [revoke(15_000, "one", path="removal"), locked(15_010, Kind.UNLOCK), result(18_000, "one", 0)]
+    assert told(begun, left, groups=ORDERLY) == [Misstep.UNLOCKED_BUSY]
+    # The listener had returned; or the lock was not renewed for 20 s; or the process has ended.
+    assert told(begun, result(14_000, "one", 0), left[:-1], groups=ORDERLY) == []
+    assert told(begun, [one | {"time": one["time"] + 5_000} for one in left], groups=ORDERLY) == []
+    ends = event(15_500, Kind.UNREGISTER, "one", queue=None, topic=None, broker=None)
+    assert told(begun, left, ends, groups=ORDERLY) == []
+
+
 def test_a_client_that_ends_gives_back_the_locks_of_the_queues_it_has() -> None:
     mine = event(1_000, Kind.REBALANCE, "one", broker=None, queue=None, assigned=["b:0"])
     ends = [locked(50), *RIGHT, mine, revoke(20_000, "one", path="shutdown"), locked(80_000) | {"client": "two"}]
@@ -669,8 +706,11 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     # It closes its connections, too, and is done later; who goes on learns of the route without it.
     soon, late = (event(time, Kind.BROKER_STOP, group=None, topic=None, queue=None) for time in (30_000, 40_000))
     goes_on = event(33_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
-    assert [told(*left, stop, goes_on) for stop in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
+    assert [told(*left, stops, goes_on) for stops in (soon, late)] == [[], [Misstep.LEFT_UNSTORED]]
     assert told(*left, soon) == [Misstep.LEFT_UNSTORED]
+    # A process that ends meanwhile makes no pass any more.
+    assert told(*left, soon, stop(2_010, "one")) == []
+    assert told(*left, late, stop(2_010, "one")) == [Misstep.LEFT_UNSTORED]
 
     # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
     def taken(time: int) -> list[dict[str, Any]]:
@@ -704,6 +744,8 @@ def test_what_is_stored_is_told_to_who_asks_two_minutes_later() -> None:
     assert [found["value"] for found in check(retries, written(20_000), copy).rows(STORES)] == [Misstep.END_BEHIND]
     # A broker that began anew may have lost it, and so may one whose topic was made again.
     assert row(store(300, 2), broker_restart(400), broker_restart(500), nothing(130_000)) == []
+    stopped = {"time": 450, "kind": str(Kind.BROKER_STOP), "broker": "b"}
+    assert row(store(300, 2), broker_restart(400), stopped, broker_restart(500), nothing(130_000)) == [(2, 3, 300)]
     assert row(store(300, 2), store(400, 0), nothing(130_000)) == []
 
 
@@ -820,7 +862,7 @@ def test_a_queue_is_locked_for_as_long_as_its_listener_runs_though_it_is_dropped
     assert told(begun, rounds, end, groups=ORDERLY) == []
     assert told(begun, rounds, returned, locked(80_500, Kind.UNLOCK), end, groups=ORDERLY) == []
     unlocked = [locked(600, Kind.UNLOCK), *returned]
-    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT]
+    assert told(begun, rounds, unlocked, end, groups=ORDERLY) == [Misstep.LOCKED_LEFT, Misstep.UNLOCKED_BUSY]
 
 
 def test_a_queue_may_be_unlocked_late_for_an_earlier_window() -> None:
@@ -1217,6 +1259,10 @@ def test_a_queue_is_taken_again_where_a_reset_has_set_it() -> None:
     assert told(RESET_TO_1, again) == []
     other = [one | {"client": "two"} for one in (asked(5_000, 2), assign(5_010, 2))]
     assert told(WRONG[Misstep.NOT_SET], other) == []
+    # It may have given it up again by then; what another client had before does not matter.
+    assert told(WRONG[Misstep.NOT_SET], other, revoke(9_000, "two")) == []
+    before = [one | {"client": "two", "time": one["time"] // 100} for one in other]
+    assert told(before, revoke(60, "two"), WRONG[Misstep.NOT_SET]) == [Misstep.NOT_SET]
     assert told(WRONG[Misstep.NOT_SET], broker_restart(6_000)) == []
 
 
@@ -1294,6 +1340,9 @@ def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
     # The broker, or the network, may be away.
     assert not late([one for one in woken(7_000, 6_000, 8_000) if one["kind"] != Kind.REBALANCE])
     assert not late(woken(7_000, 6_000, 8_000), broker_restart(90), broker_restart(30_000))
+    # One that is stopped in an orderly way has lost nothing.
+    stopped = {"time": 29_000, "kind": str(Kind.BROKER_STOP), "broker": "b"}
+    assert late(woken(7_000, 6_000, 8_000), broker_restart(90), stopped, broker_restart(30_000))
     # What is filtered out wakes no pull.
     assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
     (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)

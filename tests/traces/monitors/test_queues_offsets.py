@@ -183,6 +183,10 @@ def test_overlap_and_late_commits() -> None:
     late = [revoke(11_000, "one"), assign(12_000, "two", 10), found(12_500, "two", 10, 12)]
     late += [*consumed(13_000, "two", 10, 11), commit(14_000, "two", 12), commit(14_500, "one", 10, "removal")]
     assert reasons(STORED, late) == [Regression.LATE_COMMIT]
+    # What it stored itself before its last pull was answered is behind it: a late commit is no lower.
+    left = [found(9_000, "one", 10, 12), revoke(11_000, "one", path="shutdown")]
+    assert reasons(STORED, left, commit(12_000, "one", 4)) == [Regression.LATE_COMMIT]
+    assert check(STORED, left, commit(12_000, "one", 3)).counts(BACK) == (1, 0)
     # Two commits of one client overtake each other.
     assert reasons(STORED, commit(10_100, "one", 9, "piggyback")) == [Regression.LATE_COMMIT]
     assert check(STORED, commit(10_100, "one", 3, "piggyback")).counts(BACK) == (1, 0)

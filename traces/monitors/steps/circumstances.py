@@ -6,7 +6,6 @@ A fold works on one queue; that its broker was restarted, or its process is abou
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -135,10 +134,14 @@ class Circumstances:
         for (client, broker), (_, last) in heard.items():
             if not client:
                 self.heard[broker or ""] = max(self.heard.get(broker or "", last), last)
-        began = Counter(event.get("broker") or "" for event in context.events.of_kinds(Kind.BROKER_START))
         unsure = {event.get("broker") or "" for event in context.events.of_kinds(*_MAY_LOSE)}
-        for broker in unsure | self._gaps.keys() | {name for name, times in began.items() if times > 1}:
+        for broker in unsure | self._gaps.keys() | {name for name in self._starts if self._has_died(name)}:
             self.heard.pop(broker, None)
+
+    def _has_died(self, broker: str) -> bool:
+        """Whether a broker was started again without an orderly stop, after which nothing is lost (OF-23)."""
+        starts, stops = sorted(self._starts[broker]), self._stops.get(broker, ())
+        return any(not any(before < stop <= start for stop in stops) for before, start in pairwise(starts))
 
     @cached_property
     def _still(self) -> Standstills:
@@ -226,6 +229,10 @@ class Circumstances:
             if is_last or misstep == Misstep.NOT_WRITTEN:
                 return is_last
             since = int(found["since"])
+            # A process that ends with its broker learns of no route without it.
+            stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
+            if stops and any(since - LATE <= time <= since + LATE for time in ends):
+                return True
             return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
             if found["expected"] == _SHUTDOWN:
@@ -242,6 +249,10 @@ class Circumstances:
         if misstep == Misstep.PULLED_UNLOCKED:
             # A request for a lock that nobody answers is no refusal; the first agents recorded both alike.
             return self._is_unheard(line, found["since"], found["time"])
+        if misstep == Misstep.UNLOCKED_BUSY:
+            # ST-8: a shutdown gives back all locks at once, whatever its listeners do.
+            ends = self._ends.get(self._names.actors[line["actor"]], ())
+            return any(found["time"] - LATE <= time <= found["time"] + LATE for time in ends)
         if misstep == Misstep.NOT_DISCARDED:
             ends = self._ends.get(self._names.actors[line["actor"]], ())
             return any(found["since"] <= time <= found["since"] + LATE for time in ends)

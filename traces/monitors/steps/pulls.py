@@ -101,6 +101,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     """The broker answers: ``count`` messages, the next offset ``after`` them, and that it holds ``low`` to ``high``."""
     line = t.lines[n]
     now = line.last
+    if result != Result.FOUND and (int64(1) << result) & REFUSED == 0:
+        line.brought = after  # PL-24: even an answer for a window that has ended may set the in-memory offset
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
         if 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0:
@@ -109,7 +111,6 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.late > 0:
             line.late -= 1
             line.position = UNKNOWN
-            line.brought = after  # PL-24: an answer for a window that has ended may set the in-memory offset
             # The answer for the previous window may have been taken for this one's, as both have pulled from the same
             # offset (RB-30).
             if result == Result.FOUND:
@@ -121,7 +122,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     elif offset >= 0 and offset != line.asked:
         if line.late > 0:
             line.late -= 1
-            line.position, line.brought = UNKNOWN, after
+            line.position = UNKNOWN
             return
         note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
     if line.asked >= 0 and (int64(1) << result) & REFUSED and now - line.asked_at > HELD:
@@ -179,7 +180,6 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
                 line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
                 line.split, line.split_by = UNKNOWN, 0
-        line.brought = after
         line.led = after if known and after > high else int64(UNKNOWN)
         line.position = after if line.has == 1 else int64(UNKNOWN)
     elif (int64(1) << result) & REFUSED == 0:
@@ -187,6 +187,6 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if line.late == 0 and offset == line.led and 0 <= high < offset:
             note_misstep(t, n, Misstep.LED_BEYOND, line.told_at, offset, high)
         line.position = UNKNOWN
-        line.brought, line.led = after, UNKNOWN
+        line.led = UNKNOWN
         # Whether the broker still has the offset of a pull that it found illegal is not known.
         line.late += 1

@@ -91,7 +91,7 @@ LINE = np.dtype(
                 "stands_at",
                 "present",  # the in-memory offset, if it was set in this window; -1: not known
                 "present_at",  # and since when, ms
-                "brought",  # the next offset in the last answer; -1: none
+                "brought",  # the next offset in the last answer without messages; -1: none
                 "led",  # the same if it lies beyond the end in that answer
                 "mended",  # the offset of a correction or reset; -1: none
                 "reset_to",  # the offset of the last reset; -1: none

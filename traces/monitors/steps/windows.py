@@ -85,12 +85,14 @@ def take(t: Any, n: int, offset: int) -> None:
 
 @part
 def _is_had_by_another(t: Any, n: int) -> bool:
-    """Whether another process has the queue as well, and may store an offset of its own at any time."""
-    other = int64(t.latest[t.lines[n].slot, 1])
+    """Whether another process has the queue, or has had it since this one gave it up, and may store its own offset."""
+    line = t.lines[n]
+    other = int64(t.latest[line.slot, 1])
     while other >= 0:
-        if other != n and t.lines[other].has == 1:
+        one = t.lines[other]
+        if other != n and (one.has == 1 or one.left_at > line.left_at - t.terms[WIDEST]):
             return True
-        other = int64(t.lines[other].beside)
+        other = int64(one.beside)
     return False
 
 
@@ -274,6 +276,9 @@ def _tell_if_free(t: Any, n: int) -> None:
         elif one.locked != NEVER and not is_own and one.unlocked > since:
             since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
+    if since == NEVER and line.refused_at != NEVER and t.terms[LIFE_TOLD]:
+        # Whoever had it before the recording began, or by a request of which nothing is known, did not renew it.
+        since = int64(line.refused_at + t.terms[LOCK_LIFE])
     if since != NEVER and line.last - since > slack:
         note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
         # The longer it goes on, the more evidence there is that the broker answers.
@@ -295,6 +300,9 @@ def lose(t: Any, n: int) -> None:
 def unlock(t: Any, n: int) -> None:
     """The process gives the lock back."""
     line = t.lines[n]
+    # OR-9: a thread that gives up a queue waits for its listener, or until 20 s after the lock was last renewed.
+    if line.has == 0 and line.calls > 0 and NEVER < line.locked and line.last - line.locked < UNLOCKS - APART:
+        note_misstep(t, n, Misstep.UNLOCKED_BUSY, line.last, line.called, int64(UNKNOWN))
     line.unlocked, line.kept = line.last, NEVER
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
