@@ -175,6 +175,7 @@ def account_original(
 def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
     """Why the failure of attempt ``before`` was answered with that many copies."""
     failed = known.attempts[before]
+    copies -= int64(known.attempts[at].repeated)  # what the schedule topic has delivered twice is judged there
     # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
     if failed.expired > 0 and copies <= failed.deliveries:
         return _TIMEOUT
@@ -211,10 +212,15 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
             # DL-4, DL-7: from the positions in its file, which are the latest ones only after an orderly stop.
             if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
                 return True
-    if stage == REACHED and terms.given[0].moves and attempt.moved < attempt.reached:
-        # A slave that acts as master moves it again, to another broker (EscapeBridge#putMessage).
+    is_elsewhere = has_moved and seen.actor != attempt.broker
+    if is_elsewhere or (stage == REACHED and terms.given[0].moves and attempt.moved < attempt.reached):
+        # A slave that acts as master moves it to another broker (EscapeBridge#putMessage): from positions that it took
+        # over from its master some time ago, of which its master knows nothing when it is back. The slave begins while
+        # its master is still stopping, or died before the recording says so.
         for i in range(len(terms.down)):
             down = terms.down[i]
-            if down.broker == attempt.broker and down.since <= seen.time <= down.until + terms.given[0].late:
+            is_one = down.broker == attempt.broker or (is_elsewhere and down.broker == seen.actor)
+            since = down.since - (terms.given[0].late if is_elsewhere else 0)
+            if is_one and since <= seen.time <= down.until + terms.given[0].late:
                 return True
     return False

@@ -126,14 +126,14 @@ def delay_deliver(
         if attempt.stored > 0 and (due == ABSENT or (attempt.moved > 1 and seen.time < due)):
             attempt.repeated += 1
             stage = REPEATED
-    elif attempt.stored > 0 and attempt.moved > attempt.stored:
+    elif attempt.stored > 0 and attempt.moved - attempt.repeated > attempt.stored:
         attempt.repeated += 1
         stage = REPEATED
     if due != ABSENT and stage == MOVED:
         leave(known, at, due)
         judge(notes, _BEFORE)
         if seen.time < due:
-            _too_early(terms, notes, attempt, due, seen)
+            _too_early(terms, notes, attempt, level, due, seen)
         judge(notes, _WHEN)
         deadline = ready(terms, seen.actor, due) + terms.given[0].late
         if seen.time > deadline:
@@ -169,9 +169,12 @@ def _tell_if_never_put(known: Any, terms: Any, notes: Any, chain: int, at: int, 
 
 
 @part
-def _too_early(terms: Any, notes: Any, attempt: Any, due: int, seen: Any) -> None:
-    # DL-5: a message stored later than now, by a clock that has since stepped back, is delivered at once.
+def _too_early(terms: Any, notes: Any, attempt: Any, level: int, due: int, seen: Any) -> None:
+    # DL-5: a message stored later than now, by a clock that has since stepped back, is delivered at once
+    # (ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp).
     if attempt.stored_at != ABSENT and seen.time < attempt.stored_at:
+        return
+    if 0 < level < len(terms.levels) and seen.time + terms.levels[level].delay < due:
         return
     open_ = apart(terms.order, seen.actor, attempt.broker)
     doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING

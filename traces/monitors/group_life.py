@@ -26,7 +26,8 @@ from .processes import more_than_once
 from .runs import Run, Told, told_by
 from .standstills import Standstills, within
 
-_OWNED, _OWNERS, _MOVES, _FLAPPING, _OVERLAPS = (
+_CURRENT, _OWNED, _OWNERS, _MOVES, _FLAPPING, _OVERLAPS = (
+    CODE["subscription-is-current"],
     CODE["every-queue-gets-an-owner"],
     CODE["only-owners-commit"],
     CODE["every-queue-moves"],
@@ -40,7 +41,8 @@ _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_
 def without_explained(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
     """The rows without the explained ones; ``counts`` is changed accordingly."""
     suspects = (rows["note"] == 0) & (
-        (rows["claim"] == _OWNED)
+        (rows["claim"] == _CURRENT)
+        | (rows["claim"] == _OWNED)
         | (rows["claim"] == _OWNERS)
         | (rows["claim"] == _FLAPPING)
         | (rows["claim"] == _OVERLAPS)
@@ -71,6 +73,9 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             # PL-23: remaining work for a dropped queue is done when the process continues.
             still = group.stood_still([names.actors[row["actor"]]], since, until)
             keep[at] = still == 0 or until - since - still > settings.rounds
+        elif row["claim"] == _CURRENT:
+            waited = group.waited_for_broker(names.actors[row["actor"]], since, until)
+            keep[at] = until - since - waited > settings.refusals
         else:
             had_time = group.had_time(slot, since, until)
             keep[at] = group.wants(slot, since, until) and had_time > 0
@@ -106,6 +111,7 @@ class _Groups:
     def __init__(self, context: Context, settings: Settings, names: Names) -> None:
         self._settings = settings
         self._names = names
+        self._events, self._end = context.events, context.end
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
         self._memberships = Memberships(self._told, context=context, settings=settings)
@@ -271,6 +277,26 @@ class _Groups:
     def stood_still(self, actors: Collection[Actor], since: int, until: int) -> int:
         """For how long within a period one of some processes stood still, and learnt nothing."""
         return max((within(self._still.of_client(actor), since, until) for actor in actors), default=0)
+
+    def waited_for_broker(self, actor: Actor, since: int, until: int) -> int:
+        """ST-5: for how long within a period some broker answered no heartbeat of a client while others did, ms.
+
+        A heartbeat waits for the answer, and none is sent to any broker meanwhile: a second round that finds
+        ``lockHeartbeat`` taken is left out (``MQClientInstance#sendHeartbeatToAllBrokerWithLock``).
+        """
+        beats: dict[str | None, list[int]] = {}
+        for time, broker in self._events.rows("time", "broker", kinds=(Kind.HEARTBEAT,), of=actor):
+            beats.setdefault(broker, []).append(time)
+        longest, next_round = 0, self._settings.heartbeat // 2
+        for broker, answered in beats.items():
+            others = [time for other, times in beats.items() if other != broker for time in times]
+            without = [
+                (begin, end)
+                for begin, end in pairwise([*answered, self._end])
+                if any(begin + next_round < time < end - next_round for time in others)
+            ]
+            longest = max(longest, within(without, since, until))
+        return longest
 
     def awaited(self, last: Actor, since: int, until: int) -> int:
         """ST-6: for how long brokers may count the last owner of a queue as a member and give it the queue again, ms.

@@ -1128,6 +1128,29 @@ def test_who_had_a_lock_may_have_given_it_back_where_its_recording_has_a_gap() -
     assert is_told(gap(5_000, 15_000) | {"client": "three"})
 
 
+def at_broker(time: int, kind: Kind, name: str) -> dict[str, Any]:
+    return event(time, kind, group=None, topic=None, queue=None, broker=name)
+
+
+def test_a_slave_that_acts_as_master_grants_locks_until_clients_learn_that_its_master_is_back() -> None:
+    locks = [locked(50), *BEGIN, locked(10_000), locked(20_000) | {"client": "two"}]
+    how: dict[str, Any] = {"groups": ORDERLY, "settings": Settings(lock_life_told=True)}
+    back, slave = broker_restart(5_000), at_broker(10, Kind.FILE_PERSIST, slave_of("b"))
+    assert told(locks, back, **how) == [Misstep.LOCKED_TWICE]
+    assert told(locks, back, slave, **how) == []
+    assert told(locks, back, slave | {"broker": slave_of("c")}, **how) == [Misstep.LOCKED_TWICE]
+    assert told(locks, slave, **how) == [Misstep.LOCKED_TWICE]
+
+
+def test_a_slave_that_acts_as_master_delivers_in_its_own_turn_to_another_broker() -> None:
+    wrong = WRONG[Misstep.OUT_OF_TURN]
+    away = [at_broker(15_000, Kind.BROKER_STOP, "c"), at_broker(30_000, Kind.BROKER_START, "c")]
+    slave = at_broker(10, Kind.FILE_PERSIST, slave_of("c"))
+    assert told(wrong, away, name=STORES) == [Misstep.OUT_OF_TURN]
+    assert told(wrong, slave, name=STORES) == [Misstep.OUT_OF_TURN]
+    assert told(wrong, away, slave, name=STORES) == []
+
+
 def test_a_client_that_reaches_a_broker_again_sends_it_heartbeats_soon() -> None:
     assert Misstep.NO_HEARTBEAT in told(unheard(200_000))
     assert Misstep.NO_HEARTBEAT not in told(unheard(160_000))

@@ -234,6 +234,28 @@ def test_a_slave_that_acts_as_master_delivers_what_its_master_has_delivered_to_a
     assert check(waiting).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
 
 
+@pytest.mark.parametrize("again", ["other", "b"])
+@pytest.mark.parametrize("end", [Kind.BROKER_CRASH, Kind.BROKER_STOP])
+def test_moves_of_a_slave_that_acts_as_master_are_seen_at_another_broker(again, end):
+    first = failed().delay_deliver(10_011, 1, 20, broker="other" if again == "b" else "b")
+    # It begins while its master still stops, and the time of a death is not known exactly.
+    while_away = first.delay_deliver(15_000, 1, 3, broker=again)
+    assert check(while_away).violated == {COPY: 1}
+    while_away.broker(16_000, end).broker(17_000, Kind.BROKER_START)
+    assert check(while_away).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
+
+
+def test_a_replayed_copy_stands_for_no_failure():
+    script = failed().delay_deliver(10_011, 1, 20).broker(12_000, Kind.BROKER_CRASH).broker(20_000, Kind.BROKER_START)
+    script.delay_deliver(21_000, 1, 21).deliver(22_000).result(22_010, "later").delay_store(22_011, 1, 3, 32_011)
+    assert check(script).violated == {}
+    # Nor does the move of the next copy count as another replay.
+    once, due = script.events[:], {"level": 3, "due": START + 32_011}
+    assert check(script.delay_deliver(32_011, 1, 22, **due)).violated == {}
+    script.events[:] = once
+    assert check(script.delay_store(22_500, 1, 3, 32_500)).violated == {COPY: 1}
+
+
 def test_a_delayed_message_delivered_twice_without_a_restart():
     script = failed().delay_deliver(10_011, 1, 20).delay_deliver(10_111, 1, 21)
     assert check(script).violated == {COPY: 1}

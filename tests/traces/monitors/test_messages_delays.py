@@ -237,3 +237,11 @@ def test_what_a_broker_says_is_due_needs_no_levels():
     assert check(script.deliver(3_050, 1, offset=2), settings=Settings()).violated == {WAITS: 1}
     off = check(Script().delay_store(11, 1, 3, 3_011), settings=Settings())
     assert (off.violated, off.doubtful[LEVEL]) == ({}, 1)
+
+
+def test_a_message_that_is_due_later_than_its_level_allows_is_delivered_at_once():
+    """By a clock that was set back it is yet to be stored, which the recording has later."""
+    early = Script().delay_deliver(5, 1, 20, level=3, due=START + 10_011).delay_store(11, 1, 3, 10_011)
+    assert BEFORE not in check(early).violated
+    soon = Script().delay_deliver(15, 1, 20, level=3, due=START + 10_011)
+    assert check(soon).violated[BEFORE] == 1

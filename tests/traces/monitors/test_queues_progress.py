@@ -258,6 +258,18 @@ def test_an_outdated_subscription() -> None:
     assert check(BEHIND, refusals(20), again).broken == {}
 
 
+def test_heartbeats_wait_for_a_broker_that_does_not_answer() -> None:
+    # A thread that sends heartbeats holds their lock until each broker has answered, or its request has timed out.
+    def beats(broker: str, *seconds: int) -> list[dict[str, object]]:
+        return [{**heartbeat(second * SECOND, "one", "T=*@1"), "broker": broker} for second in seconds]
+
+    reached, other = beats("a", 1, 4, 31), beats("b", 1, 4)
+    assert check(BEHIND, refusals(40), reached, other).broken == {}
+    # A client that sends no heartbeat to anybody has another reason, and so has one that reaches every broker.
+    assert check(BEHIND, refusals(40), reached[:2], other).counts(CURRENT) == (1, 0)
+    assert check(BEHIND, refusals(40), reached, beats("b", 1, 4, 32)).counts(CURRENT) == (1, 0)
+
+
 def test_an_illegal_offset() -> None:
     # G4
     checked = check(BEHIND, refusals(3, 20_000, "offset_illegal"))

@@ -260,7 +260,9 @@ class Circumstances:
             names = self._names.actors
             is_same = names[line["actor"]].name == names[found["expected"]].name
             # Each master has its own locks, and clients learn one after the other which process is the master.
-            elections = self._elections.get(broker, ())
+            elections = [*self._elections.get(broker, ())]
+            if broker in self._with_slaves:
+                elections += times  # a slave that acts as master grants locks, until clients learn that it does not
             is_same |= any(found["since"] - self._learnt <= time <= found["time"] + apart for time in elections)
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
@@ -275,6 +277,13 @@ class Circumstances:
             # Heartbeats name the master that they reach, so those that name none reach slaves, recorded or not.
             may_be_behind = misstep in (Misstep.END_BACK, Misstep.LED_BEYOND)
             has_slave = may_be_behind and (self._to_slaves or broker in self._with_slaves)
+            if misstep in (Misstep.OUT_OF_TURN, Misstep.TARDY):
+                # EscapeBridge#putMessage: a slave that acts as master delivers here what waits at another broker.
+                has_slave = any(
+                    begin - STOPPING <= found["time"] and found["since"] <= end + STOPPING
+                    for name, begin, end in self._still.away
+                    if name in self._with_slaves
+                )
             return has_slave or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NO_SHUTDOWN:
             times = self._ends.get(self._names.actors[line["actor"]], ())
