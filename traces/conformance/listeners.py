@@ -133,6 +133,8 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> str | None:
             f.take("orphan_sends_back", "it cannot send the message back", c=c, m=m)
         return None
     if found is not f.sides[c].current:
+        if event.path is Path.FALLBACK and m in found.sent:
+            return None  # SB-5: its request failed while the client had the queue
         raise Impossible("the result of a dropped window is thrown away, whatever it is (CC-9)")
     if f.stage(c, m) is Stage.RUNNING:
         head, first = _failed_from(f, c, m, found)

@@ -142,3 +142,23 @@ def test_what_has_failed_may_leave_without_being_sent_back_once_the_offsets_are_
     assert whys(answer) == []
     assert answer.passed_over[SKIPPED] == 1
     assert whys(of_lines(tmp_path, *failed, leaves)) == ["the message has failed, and was not sent back"]
+
+
+# --- a send-back that was under way -----------------------------------------------------------------------------------
+
+
+def test_the_fallback_of_a_request_that_the_shutdown_interrupted_comes_after_it(tmp_path: Path) -> None:
+    call = (
+        ASSIGNED,
+        "pull c0 offset=0 epoch=1",
+        "pull_result c0 result=found offset=0 next=1 count=1 epoch=1",
+        "deliver c0 offset=0 count=1 epoch=1",
+        "result c0 offset=0 result=later epoch=1",
+    )
+    request = "send_back c0 offset=0 path=request result=failed epoch=1"
+    fallback = "send_back c0 offset=0 path=fallback result=failed epoch=1"
+    end = (UNREGISTERED, "revoke c0 path=shutdown epoch=1", STOPPED)
+    assert whys(of_lines(tmp_path, *call, request, *end, fallback)) == []
+    assert whys(of_lines(tmp_path, *call, *end, fallback)) == [
+        "the result of a dropped window is thrown away, whatever it is (CC-9)"
+    ]
