@@ -155,8 +155,8 @@ class _Groups:
         """
         learnt = [
             run.first
-            for run in self._told.of(membership.group, Kind.ROUTE)
-            if run.topic == topic and run.actor == membership.actor and run.first >= membership.first
+            for run in self._told.about(membership.group, Kind.ROUTE, topic)
+            if run.actor == membership.actor and run.first >= membership.first
         ]
         return min(learnt[0], membership.first + self._settings.route_poll) if learnt else membership.first
 
@@ -164,15 +164,12 @@ class _Groups:
         """EN-10: since when a member consumes a topic again, by its heartbeats; ``until`` if it does not, and
         ``since`` if it always did.
         """
-        said = [
-            run
-            for run in self._told.of(membership.group, Kind.HEARTBEAT)
-            if run.actor == membership.actor and run.subscriptions is not None and run.first <= until
-        ]
-        without = [not any(_consumes(text, topic) for text in run.subscriptions or ()) for run in said]
-        for place in reversed(range(len(said))):
-            if without[place] and said[place].last >= since:
-                return said[place + 1].first if place + 1 < len(said) else until
+        again = until
+        for run, topics in reversed(self._told.heartbeats.get((membership.group, membership.actor), ())):
+            if run.first <= until:
+                if run.last >= since and not _consumes(topics, topic):
+                    return again
+                again = run.first
         return since
 
     def wants(self, slot: Slot, since: int, until: int) -> bool:
@@ -181,14 +178,20 @@ class _Groups:
 
         Whether a queue that came back has been there for long enough is part of :meth:`had_time`.
         """
-        heartbeats = self._during(slot, Kind.HEARTBEAT, since, until)
-        wanted = [run.subscriptions for run in heartbeats if run.subscriptions is not None]
-        if wanted and not any(_consumes(subscription, slot.topic) for each in wanted for subscription in each):
+        after = since + self._settings.rounds
+        wanted = [
+            topics
+            for (group, actor), heartbeats in self._told.heartbeats.items()
+            if group == slot.group and self._may_take(slot, actor)
+            for run, topics in heartbeats
+            if run.last >= after and run.first <= until
+        ]
+        if wanted and not any(_consumes(topics, slot.topic) for topics in wanted):
             return False
         seen = [
             run.queues
-            for run in self._during(slot, Kind.REBALANCE, since, until)
-            if run.topic == slot.topic and run.queues is not None
+            for run in self._divided(slot)
+            if run.queues is not None and run.last >= after and run.first <= until
         ]
         if seen and not any(f"{slot.broker}:{slot.queue}" in queues for queues in seen):
             return False
@@ -197,9 +200,7 @@ class _Groups:
     def _passes(self, slot: Slot, since: int, until: int) -> list[Run]:
         """Passes over the topic of a queue within a period, for which it is known what they saw."""
         return [
-            run
-            for run in self._told_of(slot, Kind.REBALANCE)
-            if run.topic == slot.topic and run.queues is not None and since <= run.last and run.first <= until
+            run for run in self._divided(slot) if run.queues is not None and since <= run.last and run.first <= until
         ]
 
     def _back(self, slot: Slot, since: int, until: int) -> int:
@@ -220,9 +221,7 @@ class _Groups:
         recorded.
         """
         told = [
-            run
-            for run in self._told.of("", Kind.ROUTE)
-            if run.topic == slot.topic and run.queues is not None and run.first <= until
+            run for run in self._told.about("", Kind.ROUTE, slot.topic) if run.queues is not None and run.first <= until
         ]
         queue = f"{slot.broker}:{slot.queue}"
         until_others = zip(told, [*(run.first for run in told[1:]), until], strict=False)
@@ -234,11 +233,10 @@ class _Groups:
         """Whether some member saw a queue in a pass while nobody had it, and long enough before somebody took it."""
         queue = f"{slot.broker}:{slot.queue}"
         return any(
-            run.topic == slot.topic
-            and run.last >= since + self._settings.rounds
+            run.last >= since + self._settings.rounds
             and run.first <= until - self._settings.rebalance
             and (run.queues is None or queue in run.queues)
-            for run in self._told_of(slot, Kind.REBALANCE)
+            for run in self._divided(slot)
         )
 
     def broker_began(self, since: int, until: int) -> bool:
@@ -318,9 +316,8 @@ class _Groups:
         """
         seen = {
             frozenset(run.queues)
-            for run in self._told.of(slot.group, Kind.REBALANCE)
-            if run.topic == slot.topic
-            and (not actors or run.actor in actors)
+            for run in self._told.about(slot.group, Kind.REBALANCE, slot.topic)
+            if (not actors or run.actor in actors)
             and run.queues is not None
             and run.first <= until
             and run.last >= since - self._settings.rounds
@@ -337,21 +334,19 @@ class _Groups:
         begin = since - self._settings.rounds
         divided = [
             (run.members, run.queues)
-            for run in self._told.of(slot.group, Kind.REBALANCE)
-            if run.actor == actor and run.topic == slot.topic and begin <= run.last and run.first <= until
+            for run in self._told.about(slot.group, Kind.REBALANCE, slot.topic)
+            if run.actor == actor and begin <= run.last and run.first <= until
         ]
         steps = sum(step.actor in members and begin <= step.time <= until for step in self._told.steps)
         return steps + sum(one != other for one, other in pairwise(divided))
 
-    def _during(self, slot: Slot, kind: Kind, since: int, until: int) -> list[Run]:
-        after = since + self._settings.rounds
-        return [run for run in self._told_of(slot, kind) if run.last >= after and run.first <= until]
-
-    def _told_of(self, slot: Slot, kind: Kind) -> list[Run]:
-        """What the processes that may take a queue have said."""
-        return [run for run in self._told.of(slot.group, kind) if self._may_take(slot, run.actor)]
+    def _divided(self, slot: Slot) -> list[Run]:
+        """The passes over the topic of a queue by the processes that may take it."""
+        return [
+            run for run in self._told.about(slot.group, Kind.REBALANCE, slot.topic) if self._may_take(slot, run.actor)
+        ]
 
 
-def _consumes(subscription: str, topic: str) -> bool:
+def _consumes(topics: Collection[str], topic: str) -> bool:
     """EN-10: retries are consumed, whether or not a heartbeat says so."""
-    return topic.startswith(RETRY_PREFIX) or subscription.partition("=")[0] == topic
+    return topic in topics or (topic.startswith(RETRY_PREFIX) and bool(topics))

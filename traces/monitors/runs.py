@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,27 @@ class Told:
     def of(self, group: str, *kinds: Kind) -> list[Run]:
         """The runs of some kinds about a group."""
         return [run for run in self.by_group.get(group, ()) if run.kind in kinds]
+
+    def about(self, group: str, kind: Kind, topic: str) -> Sequence[Run]:
+        """The runs of one kind about a group and a topic."""
+        return self._about.get((group, kind, topic), ())
+
+    @cached_property
+    def _about(self) -> Mapping[tuple[str, Kind, str], Sequence[Run]]:
+        found: dict[tuple[str, Kind, str], list[Run]] = {}
+        for run in self.runs:
+            found.setdefault((run.group, run.kind, run.topic), []).append(run)
+        return found
+
+    @cached_property
+    def heartbeats(self) -> Mapping[tuple[str, Actor], Sequence[tuple[Run, frozenset[str]]]]:
+        """The heartbeats of each process about each group that tell its subscriptions, with the topics of these."""
+        found: dict[tuple[str, Actor], list[tuple[Run, frozenset[str]]]] = {}
+        for run in self.runs:
+            if run.kind == Kind.HEARTBEAT and run.subscriptions is not None:
+                topics = frozenset(text.partition("=")[0] for text in run.subscriptions)
+                found.setdefault((run.group, run.actor), []).append((run, topics))
+        return found
 
 
 def told_by(events: ContextEvents, pause: int = 2 * REBALANCE_PERIOD) -> Told:
