@@ -229,9 +229,9 @@ class Circumstances:
             if is_last or misstep == Misstep.NOT_WRITTEN:
                 return is_last
             since = int(found["since"])
-            # A process that ends with its broker learns of no route without it.
+            # A process that ends with its broker, which no longer answers pulls, learns of no route without it.
             stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
-            if stops and any(since - LATE <= time <= since + LATE for time in ends):
+            if stops and ends and NEVER < line["vain_at"] < min(ends) - APART and since <= max(ends) + LATE:
                 return True
             return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
