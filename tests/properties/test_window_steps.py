@@ -15,7 +15,7 @@ ROWS = [claim_row(claim) for claim in claims()]
 @pytest.mark.parametrize(
     ("part", "text", "told", "row"),
     [
-        ("queue_table", "_leave_request", "always lambda q: window_empty(s, c, q)", "request-outlives-its-window"),
+        ("queue_table", "_leave_request", "always window_empty(s, c, q)", "request-outlives-its-window"),
         ("concurrently", "succeed_up_to", "o < last for o <= last", "part-of-a-batch-fails"),
         ("send_back", "_update_offset", "always what happens", "late-result-moves-no-empty-window"),
         ("send_back", "send_back_fails_twice", "without consume_again", "failed-send-back-goes-to-a-listener"),
