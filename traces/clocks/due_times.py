@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...model.delay import DelayTable
+from ...model.delay import DelayTable, stored_level
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from .clocks import Step
@@ -79,15 +78,6 @@ class DueTimes:
             before = self.after.get(key, (least, most))
             self.after[key] = min(before[0], least), max(before[1], most)
 
-    def carried(self) -> list[Any]:
-        """A value that JSON can express, for :meth:`carrying`."""
-        return [[*key, *span] for key, span in self.after.items()]
-
-    @classmethod
-    def carrying(cls, said: Iterable[Any]) -> DueTimes:
-        """An object restored from the result of :meth:`carried`."""
-        return cls({(broker, who, kind, level): (least, most) for broker, who, kind, level, least, most in said})
-
     def steps(self, delays: DelayTable, since: int, until: int) -> list[Step]:
         """A step from ``since`` until ``until``, ms, for each broker whose due times are by another clock."""
         return [
@@ -112,7 +102,7 @@ class DueTimes:
             if kind == Kind.DELAY_DELIVER:
                 left[who] = max(most, left.get(who, most))
             elif level:
-                delay = int(delays.delay(min(level, delays.levels)))
+                delay = int(delays.delay(stored_level(level, delays.levels)))
                 put[who].append((least - delay, most - delay))
         found = {}
         for who, spans in put.items():

@@ -21,6 +21,7 @@ from ..clocks.observed import Observed
 from ..encoding.columns import Column, arrow_positions, read_only
 from ..encoding.context_events import CONTEXT_COLUMNS, FIELDS, ContextEvents
 from ..encoding.names import Actor
+from ..encoding.plain import plain, restored
 from ..format.coverage import AT_BROKER, EVIDENCE_BIT, Hole
 from ..format.kinds import CONTEXT, IN_WINDOW, OWNERSHIP, Kind, Result
 from ..io import ROWS, SplitReader, Trace
@@ -260,7 +261,7 @@ class Scanning:
             "placed": [[*key, count] for key, count in self.placed.items()],
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
-            "due_times": self.due_times.carried(),
+            "due_times": plain(self.due_times),
             "steps": [step_as_json(step) for step in self.steps],
         }
         return said, {"sides": array, "time": context.times, **dict(zip(FIELDS, context.codes, strict=True))}
@@ -277,7 +278,7 @@ class Scanning:
             placed=Counter({(files[at], kind, name): count for at, kind, name, count in said["placed"]}),
             placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
             sides=Observed.carrying(said["sides"], arrays["sides"]),
-            due_times=DueTimes.carrying(said["due_times"]),
+            due_times=restored(DueTimes, said["due_times"]),
             steps=[step_of_json(step) for step in said["steps"]],
         )
         values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]

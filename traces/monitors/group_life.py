@@ -6,7 +6,7 @@ with what the context says about groups: few rows, plain Python.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -165,7 +165,7 @@ class _Groups:
         ``since`` if it always did.
         """
         again = until
-        for run, topics in reversed(self._told.heartbeats.get((membership.group, membership.actor), ())):
+        for run, topics in reversed(self._heartbeats(membership.group).get(membership.actor, ())):
             if run.first <= until:
                 if run.last >= since and not _consumes(topics, topic):
                     return again
@@ -181,8 +181,8 @@ class _Groups:
         after = since + self._settings.rounds
         wanted = [
             topics
-            for (group, actor), heartbeats in self._told.heartbeats.items()
-            if group == slot.group and self._may_take(slot, actor)
+            for actor, heartbeats in self._heartbeats(slot.group).items()
+            if self._may_take(slot, actor)
             for run, topics in heartbeats
             if run.last >= after and run.first <= until
         ]
@@ -288,9 +288,14 @@ class _Groups:
         longest, next_round = 0, self._settings.heartbeat // 2
         for broker, answered in beats.items():
             others = [time for other, times in beats.items() if other != broker for time in times]
-            without = [
+            gaps = [
                 (begin, end)
                 for begin, end in pairwise([*answered, self._end])
+                if begin < until and since < end and end - begin > 2 * next_round
+            ]
+            without = [
+                (begin, end)
+                for begin, end in gaps
                 if any(begin + next_round < time < end - next_round for time in others)
             ]
             longest = max(longest, within(without, since, until))
@@ -339,6 +344,9 @@ class _Groups:
         ]
         steps = sum(step.actor in members and begin <= step.time <= until for step in self._told.steps)
         return steps + sum(one != other for one, other in pairwise(divided))
+
+    def _heartbeats(self, group: str) -> Mapping[Actor, Sequence[tuple[Run, frozenset[str]]]]:
+        return self._told.heartbeats.get(group, {})
 
     def _divided(self, slot: Slot) -> list[Run]:
         """The passes over the topic of a queue by the processes that may take it."""

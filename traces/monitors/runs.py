@@ -100,13 +100,13 @@ class Told:
         return found
 
     @cached_property
-    def heartbeats(self) -> Mapping[tuple[str, Actor], Sequence[tuple[Run, frozenset[str]]]]:
-        """The heartbeats of each process about each group that tell its subscriptions, with the topics of these."""
-        found: dict[tuple[str, Actor], list[tuple[Run, frozenset[str]]]] = {}
+    def heartbeats(self) -> Mapping[str, Mapping[Actor, Sequence[tuple[Run, frozenset[str]]]]]:
+        """By group and process, the heartbeats that tell its subscriptions, with the topics of these."""
+        found: dict[str, dict[Actor, list[tuple[Run, frozenset[str]]]]] = {}
         for run in self.runs:
             if run.kind == Kind.HEARTBEAT and run.subscriptions is not None:
                 topics = frozenset(text.partition("=")[0] for text in run.subscriptions)
-                found.setdefault((run.group, run.actor), []).append((run, topics))
+                found.setdefault(run.group, {}).setdefault(run.actor, []).append((run, topics))
         return found
 
 

@@ -714,6 +714,7 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
         for stops in (soon, late):
             expected = [] if stops in excused else [Misstep.LEFT_UNSTORED]
             assert told(*left, fails, stops, stop(2_010, "one")) == expected
+            assert told(*left, fails, stops, stop(22_010, "one")) == [Misstep.LEFT_UNSTORED]
 
     # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
     def taken(time: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import pytest
 
 from rocketproof.model.delay import DEFAULT_LEVELS, DelayTable
 from rocketproof.traces.clocks.due_times import DueTimes
+from rocketproof.traces.encoding.plain import plain, restored
 from rocketproof.traces.io.events import batch_of
 
 BEGIN = 1_700_000_000_000
@@ -58,5 +59,5 @@ def test_each_process_of_a_broker_has_its_own_clock() -> None:
 
 def test_what_is_seen_in_parts_and_kept_is_the_same() -> None:
     one, other = seen(waits(5_000)[:10]), seen(waits(5_000)[10:])
-    one.join(DueTimes.carrying(json.loads(json.dumps(other.carried()))))
+    one.join(restored(DueTimes, json.loads(json.dumps(plain(other)))))
     assert one == seen(waits(5_000))

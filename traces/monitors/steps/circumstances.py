@@ -231,7 +231,8 @@ class Circumstances:
             since = int(found["since"])
             # A process that ends with its broker, which no longer answers pulls, learns of no route without it.
             stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
-            if stops and ends and NEVER < line["vain_at"] < min(ends) - APART and since <= max(ends) + LATE:
+            ends = [time for time in ends if since - LATE <= time <= since + LATE]
+            if stops and ends and NEVER < line["vain_at"] < min(ends) - APART:
                 return True
             return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
