@@ -81,8 +81,8 @@ class Found:
 
 
 def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[int] = ()) -> list[Found]:
-    """The events without routine: stored offsets that rise, and heartbeats and passes that say nothing new, are left
-    out.
+    """The events without routine: stored offsets that rise, heartbeats and passes that say nothing new, and files of
+    offsets that no restart read are left out.
 
     Of the stored offsets, those are kept that pass ``offset``, that go back, that came on an unusual path, or that were
     stored at given times.
@@ -92,8 +92,11 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
     kept = []
     stored: dict[int, int] = {}
     said: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    for each in found:
+    read = _files_read(found)
+    for place, each in enumerate(found):
         event = each.event
+        if event["kind"] == Kind.FILE_PERSIST and place not in read and event["time"] not in times:
+            continue
         value = event.get("offset")
         if event["kind"] in REPEATED:
             about = event["kind"], each.actor, event.get("group"), event.get("topic")
@@ -112,6 +115,18 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
         if passes or back or not usual or event["time"] in times:
             kept.append(each)
     return kept
+
+
+def _files_read(found: Sequence[Found]) -> set[int]:
+    """Positions of the events in which a process wrote the file that it, or the process after it, loaded."""
+    read, written = set(), dict[tuple[Any, ...], int]()
+    for place, each in enumerate(found):
+        file = each.event.get("broker") or each.event.get("client"), each.event.get("detail")
+        if each.event["kind"] == Kind.FILE_PERSIST:
+            written[file] = place
+        elif each.event["kind"] == Kind.FILE_LOAD and file in written:
+            read.add(written.pop(file))
+    return read
 
 
 def collect(trace: Trace, questions: Sequence[Question], names: Names) -> list[list[Found]]:

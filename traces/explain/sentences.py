@@ -9,12 +9,16 @@ from typing import Any
 from ..engine.context import actor_of
 from ..format.kinds import Kind, Path, Result
 from ..format.whole_number import whole_number
+from ..monitors.subscriptions import parse_subscription
 from .timelines import GIVEN_UP
 
 Event = Mapping[str, Any]
 
 _MOST_NAMED = 8
 """Maximum length of lists of members and queues in sentences."""
+
+_NUMBERED = 86_400_000
+"""Versions of subscriptions on the first day of 1970 are no times, ms: simulated ones are numbered."""
 
 
 def clock(time: int) -> str:
@@ -100,8 +104,15 @@ def _way(event: Event) -> str:
 
 def _heartbeat(event: Event) -> str:
     subscriptions = event.get("subscriptions")
-    consumes = "" if subscriptions is None else f", consuming {', '.join(subscriptions) or 'nothing'}"
+    told = ", ".join(map(_subscription, subscriptions or ()))
+    consumes = "" if subscriptions is None else f", consuming {told or 'nothing'}"
     return f"{who(event)} sends a heartbeat for group {event.get('group') or 'unknown'}{consumes}"
+
+
+def _subscription(text: str) -> str:
+    """A subscription; a version is the time of the ``subscribe`` call, unless versions are numbered."""
+    topic, expression, version = parse_subscription(text)
+    return f"{topic}={expression} of {clock(version)}" if version and version > _NUMBERED else text
 
 
 def _rebalance(event: Event) -> str:

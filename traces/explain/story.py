@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,13 +106,13 @@ def stories(
 ) -> tuple[Story, ...]:
     """The stories of a few violations of each claim, in the order of claims. Reads the trace once.
 
-    Violations without doubt come first. The first violation of each queue comes before any second one, as later ones on
-    the same queue mostly have the same cause.
+    Violations without doubt come first. The first violation of each queue comes before any second one, and among these
+    the first queue of each group and topic before any second one, as later ones mostly have the same cause.
 
     ``most`` is the number of stories for each claim, ``events`` the number of events in each; ``witnesses`` hold what
     the model says about queues.
     """
-    chosen = _first_of_each_claim(rows, most)
+    chosen = _first_of_each_claim(rows, names, most)
     if not chosen:
         return ()
     unowned = [
@@ -136,22 +137,34 @@ def certainty(doubt: Doubt) -> str:
     return "; ".join(text for flag, text in DOUBTS.items() if doubt & flag) or CERTAIN
 
 
-def _first_of_each_claim(rows: Any, most: int) -> list[dict[str, int]]:
+def _first_of_each_claim(rows: Any, names: Names, most: int) -> list[dict[str, int]]:
     violations = rows[(rows["claim"] >= 0) & (rows["note"] == Note.NONE) & (rows["cause"] == 0)]
     chosen = []
     for code in range(len(CLAIMS)):
         of_claim = violations[violations["claim"] == code]
         sure = of_claim["doubt"] == 0
-        in_order = np.concatenate([_by_turns(of_claim[sure]), _by_turns(of_claim[~sure])])
+        in_order = np.concatenate([_by_turns(of_claim[sure], names), _by_turns(of_claim[~sure], names)])
         chosen += [{name: int(row[name]) for name in violations.dtype.names} for row in in_order[:most]]
     return chosen
 
 
-def _by_turns(rows: Any) -> Any:
-    """The first of each queue by time, then the second of each, and so on."""
-    by_queue = rows[np.lexsort([rows["time"], rows["slot"]])]
-    turn = np.arange(len(by_queue)) - np.searchsorted(by_queue["slot"], by_queue["slot"])
-    return by_queue[np.lexsort([by_queue["time"], turn])]
+def _by_turns(rows: Any, names: Names) -> Any:
+    """The first of each queue by time, then the second of each, and so on; of those, by turns of group and topic."""
+    in_time = rows[np.argsort(rows["time"], kind="stable")]
+    turn = _occurrences(in_time["slot"].tolist())
+    slots = [names.slots[slot] if slot >= 0 else None for slot in in_time["slot"].tolist()]
+    subjects = [(once, slot and (slot.group, slot.topic)) for once, slot in zip(turn, slots, strict=True)]
+    return in_time[np.lexsort([_occurrences(subjects), turn])]
+
+
+def _occurrences(values: Sequence[Hashable]) -> list[int]:
+    """How often each value occurred before."""
+    seen: Counter[Hashable] = Counter()
+    before = []
+    for value in values:
+        before.append(seen[value])
+        seen[value] += 1
+    return before
 
 
 def _runs(found: Sequence[Found]) -> list[list[tuple[Found, str]]]:

@@ -45,6 +45,8 @@ BY = {"client": "10.0.0.1@7", "group": "G"}
          "10.0.0.1@7 divides T: it sees unknown members and unknown queues, and gets no answer"),
         ({"kind": "heartbeat", **BY, "subscriptions": ["T=*@1"]},
          "10.0.0.1@7 sends a heartbeat for group G, consuming T=*@1"),
+        ({"kind": "heartbeat", **BY, "subscriptions": ["T=a||b@1700049600123", "R=*"]},
+         "10.0.0.1@7 sends a heartbeat for group G, consuming T=a||b of 12:00:00.123, R=*"),
         ({"kind": "gap", "count": 1200, "due": 0}, "the recording has lost 1,200 events since 00:00:00.000"),
         ({"kind": "broker_crash", "broker": "b", "detail": "power"}, "broker b dies (power)"),
         ({"kind": "rewind", **BY}, "10.0.0.1@7: rewind"),

@@ -165,6 +165,40 @@ def test_what_is_certain_comes_first_and_every_queue_before_any_again(trace: Tra
     assert [story.certainty == CERTAIN for story in told] == [True, True, True, False]
 
 
+def test_the_first_queue_of_each_group_comes_before_any_second_one(trace: Trace) -> None:
+    names = Names()
+    queues = [
+        Slot("G", "Orders", "broker-a", 0),
+        Slot("G", "Orders", "broker-a", 1),
+        Slot("H", "Orders", "broker-a", 0),
+    ]
+    rows = [
+        finding(names, "nothing-skipped", slot=slot, offset=offset, time=NOON + offset)
+        for offset, slot in enumerate([*queues, *queues])
+    ]
+    told = stories(trace, np.concatenate(rows), names)
+    assert [story.row["offset"] for story in told] == [0, 2, 1, 3, 5, 4]
+
+
+def test_a_file_of_offsets_is_told_if_a_restart_read_it(tmp_path: Path) -> None:
+    broker = {"broker": "broker-a", "detail": "consumerOffset"}
+    events = [
+        *(at(n, "file_persist", **broker) for n in (0, 5_000, 10_000)),
+        at(11_000, "file_persist", broker="broker-a", detail="delayOffset"),
+        at(12_000, "broker_start", broker="broker-a"),
+        at(12_100, "file_load", **broker),
+        at(15_000, "file_persist", **broker),
+        at(16_000, "commit", client="c1", **AT, offset=3, path="periodic"),
+    ]
+    write_jsonl(tmp_path / "t.jsonl", Header(), events)
+    names = Names()
+    rows = finding(
+        names, "nothing-skipped", slot=SLOT, offset=1, since=NOON + 1, time=NOON + 16_000, actor=Actor("broker-a", -1)
+    )
+    (story,) = stories(open_trace([tmp_path / "t.jsonl"]), rows, names)
+    assert lines(story.sentences) == [4, 6, 7, 9]
+
+
 def test_what_happens_again_and_again_is_told_once(tmp_path: Path) -> None:
     calm = [at(n, "flow_control", client="c1", **AT, path="count") for n in range(0, 12_000, 1000)]
     late = [at(n, "flow_control", client="c1", **AT, path="count") for n in (14_000, 15_000)]
