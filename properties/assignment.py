@@ -66,21 +66,21 @@ def _unread(s: GroupState) -> BoolLike:
     return s.exists(Queue, unread)
 
 
-ONE_OWNER = Property(
+ONE_OWNER = Property[GroupState](
     id="one-queue-one-consumer",
     statement="A queue is never owned by two consumers of a group.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(overlap(s)),
     rules=("RB-30", "G1"),
 )
-NO_ORPHAN = Property(
+NO_ORPHAN = Property[GroupState](
     id="every-queue-owned",
     statement="A readable queue always has an owner.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(gap(s)),
     rules=("RB-30", "ST-6"),
 )
-PARTITION_LEMMA = Property(
+PARTITION_LEMMA = Property[GroupState](
     id="partition-lemma",
     statement="Once all running consumers have applied the same true view, every queue has exactly one owner.",
     kind=Kind.ALWAYS,
@@ -88,14 +88,14 @@ PARTITION_LEMMA = Property(
     assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-6", "RB-20", "RB-30", "G1"),
 )
-OWNS_ITS_SHARE = Property(
+OWNS_ITS_SHARE = Property[GroupState](
     id="owns-its-share",
     statement="Between two passes, a consumer owns exactly what the strategy gives it for its last view.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: implies(all_of(alive(s, c), idle(s, c)), _owns_its_share(s, c))),
     rules=("RB-5", "RB-30"),
 )
-NO_ORPHAN_ONCE_AGREED = Property(
+NO_ORPHAN_ONCE_AGREED = Property[GroupState](
     id="no-orphan-once-agreed",
     statement="Once all running consumers have applied the same true view, no queue is left without an owner.",
     kind=Kind.ALWAYS,
@@ -103,7 +103,7 @@ NO_ORPHAN_ONCE_AGREED = Property(
     assuming=("one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-30", "G1"),
 )
-WRITTEN_QUEUES_OWNED = Property(
+WRITTEN_QUEUES_OWNED = Property[GroupState](
     id="written-queues-owned",
     statement="Once all running consumers have applied the same true view, each queue that is written to has an owner.",
     kind=Kind.ALWAYS,
@@ -111,7 +111,7 @@ WRITTEN_QUEUES_OWNED = Property(
     assuming=("as many read queues as write queues", "one strategy", "every member subscribes to the topic"),
     rules=("EN-5", "G1"),
 )
-DISAGREEMENT_ENDS = Property(
+DISAGREEMENT_ENDS = Property[GroupState](
     id="disagreement-ends",
     statement="Once the group stops changing, every disagreement about who owns what ends, and none begins again.",
     kind=Kind.SETTLES,
@@ -119,7 +119,7 @@ DISAGREEMENT_ENDS = Property(
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
     rules=("RB-1", "ST-3", "ST-6"),
 )
-OVERLAP_HEALS = Property(
+OVERLAP_HEALS = Property[GroupState](
     id="overlap-heals",
     statement="A queue with two owners eventually has only one again.",
     kind=Kind.EVENTUALLY,
@@ -128,7 +128,7 @@ OVERLAP_HEALS = Property(
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
     rules=("RB-1",),
 )
-ORDERLY_LOCK = Property(
+ORDERLY_LOCK = Property[GroupState](
     id="orderly-lock-excludes",
     statement="With the broker's lock (orderly), two consumers never work on one queue at a time.",
     kind=Kind.ALWAYS,
@@ -136,7 +136,7 @@ ORDERLY_LOCK = Property(
     assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
-EVERY_QUEUE = Property(
+EVERY_QUEUE = Property[GroupState](
     id="broadcasting-client-gets-every-queue",
     statement="In broadcasting, every client that runs eventually has every queue of the topic.",
     kind=Kind.EVENTUALLY,
@@ -151,7 +151,7 @@ def _has_all(s: GroupState, c: Consumer) -> BoolLike:
     return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
 
 
-SAME_ID_OVERLAPS = Property(
+SAME_ID_OVERLAPS = Property[GroupState](
     id="same-id-never-heals",
     statement="Two running consumers with one client id own the same queues whenever the group has settled.",
     kind=Kind.ALWAYS,
@@ -191,14 +191,14 @@ def _locked_out(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
 
-PAUSED_OWNER = Property(
+PAUSED_OWNER = Property[GroupState](
     id="paused-owner",
     statement="A queue can stay with a consumer that is paused or hung, while all views agree.",
     kind=Kind.SOMETIMES,
     holds=_owned_by_the_paused,
     rules=("RB-3", "G1"),
 )
-LOCKED_OUT = Property(
+LOCKED_OUT = Property[GroupState](
     id="orderly-gap",
     statement="A dead owner's lock keeps a queue away from the member it was allocated to.",
     kind=Kind.SOMETIMES,

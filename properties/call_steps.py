@@ -100,7 +100,7 @@ def _failed_in_a_dropped_window(s: GroupState) -> BoolLike:
     )
 
 
-LATE_SENT_BACK = Property(
+LATE_SENT_BACK = Property[GroupState](
     id="late-failure-is-sent-back",
     statement="A message that failed before its window was dropped is eventually sent back, unless the process ends.",
     kind=Kind.EVENTUALLY,

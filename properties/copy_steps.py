@@ -231,7 +231,7 @@ COPIED = _of_levels(
     _is_copied,
     "DL-7",
 )
-REPLICA_CATCHES_UP = Property(
+REPLICA_CATCHES_UP = Property[GroupState](
     id="replica-catches-up-with-the-file",
     statement="Eventually, a replica knows all positions that are in the file of its master.",
     kind=Kind.SETTLES,
@@ -253,7 +253,7 @@ def _positions_saved(s: GroupState) -> BoolLike:
     return all_of(not_(s.loading), s.forall(Level, lambda level: s.saved[level] == s.progress[level]))
 
 
-FILE_CATCHES_UP = Property(
+FILE_CATCHES_UP = Property[GroupState](
     id="file-catches-up-with-delivery",
     statement="Eventually, the file of a broker says how far its delivery of delayed messages has come.",
     kind=Kind.SETTLES,

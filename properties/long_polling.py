@@ -83,14 +83,14 @@ NO_OTHER_TAGS = _always(
     ),
     "PL-23",
 )
-ONE_STEP = Property(
+ONE_STEP = Property[LongPollingState](
     id="one-pull-step-at-a-time",
     statement="One thread pulls for all queues, one after the other.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.count(Queue, lambda q: s.request[q] == Request.STEP) <= 1,
     rules=("PL-1",),
 )
-HANGS_IN_A_STEP = Property(
+HANGS_IN_A_STEP = Property[LongPollingState](
     id="thread-hangs-in-a-step",
     statement="The pull thread hangs only while it works on the request of a queue.",
     kind=Kind.ALWAYS,
@@ -136,7 +136,7 @@ def _holds_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, s.request[q] == Request.HELD))
 
 
-HELD_ENDS = Property(
+HELD_ENDS = Property[LongPollingState](
     id="held-request-ends",
     statement="The broker answers what it holds for other queues, whatever hangs at the client.",
     kind=Kind.EVENTUALLY,
@@ -144,7 +144,7 @@ HELD_ENDS = Property(
     holds=lambda s: not_(_holds_elsewhere(s)),
     rules=("PL-22",),
 )
-HANDLED = Property(
+HANDLED = Property[LongPollingState](
     id="window-empties",
     statement="What a client has pulled is handled, where listeners end.",
     kind=Kind.EVENTUALLY,
@@ -152,7 +152,7 @@ HANDLED = Property(
     holds=lambda s: s.forall(Queue, lambda q: s.window[q] == 0),
     rules=("PL-23",),
 )
-ARRIVES = Property(
+ARRIVES = Property[LongPollingState](
     id="stored-message-reaches-the-client",
     statement="A message that is stored reaches the client, or is passed over because of its tag.",
     kind=Kind.EVENTUALLY,
@@ -166,7 +166,7 @@ def _behind_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, behind(s, q)))
 
 
-OTHERS_GO_ON = Property(
+OTHERS_GO_ON = Property[LongPollingState](
     id="one-queue-delays-no-other",
     statement="Messages of other queues reach the client, whatever becomes of the pulls of q0.",
     kind=Kind.EVENTUALLY,

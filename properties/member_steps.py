@@ -283,7 +283,7 @@ PULLS_ELSEWHERE = _can(
     _elsewhere,
     "PL-3",
 )
-TAKEN_BACK = Property(
+TAKEN_BACK = Property[GroupState](
     id="broker-takes-commits-back",
     statement="A broker that restarts has the offsets that it had written to its disk, and forgets what came since.",
     kind=Kind.SOMETIMES,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..model.everything import everything
+from ..model.group import GroupState
 from ..model.history import Regression
 from ..model.kernel import all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
@@ -29,7 +30,7 @@ from .turns import NOT_SENT_LATE, TAKEN_ONCE
 Constants = dict[str, int | str]
 
 FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
-STOP_ENDS = Property(
+STOP_ENDS = Property[GroupState](
     id="stop-comes-to-its-end",
     statement="A client that shuts down in order is eventually gone.",
     kind=Kind.SETTLES,
@@ -37,7 +38,7 @@ STOP_ENDS = Property(
     assuming=("nobody else commits offsets of its queues meanwhile",),
     rules=("ST-8",),
 )
-LEFT_FOR_LATER = Property(
+LEFT_FOR_LATER = Property[GroupState](
     id="queue-out-of-reach-is-left",
     statement="If a client cannot ask a broker for the offset of a queue, its pass leaves the queue out.",
     kind=Kind.SOMETIMES,
@@ -48,7 +49,7 @@ LEFT_FOR_LATER = Property(
     rules=("RB-40",),
 )
 
-LISTED = Property(
+LISTED = Property[GroupState](
     id="queues-for-listed-members-only",
     statement="A client that is not in the member list it uses has no queue, not even one of the retry topic.",
     kind=Kind.ALWAYS,
@@ -57,7 +58,7 @@ LISTED = Property(
     ),
     rules=("RB-20", "EN-10"),
 )
-COMMITTED = Property(
+COMMITTED = Property[GroupState](
     id="what-is-done-is-committed",
     statement="The committed offset of every queue eventually reaches its end, if a client lives on.",
     kind=Kind.EVENTUALLY,

@@ -355,7 +355,7 @@ def _unlocking(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.unlocking[c, q] if late else False))
 
 
-UNLOCKS_AT_LAST = Property(
+UNLOCKS_AT_LAST = Property[GroupState](
     id="unlock-that-was-put-off-comes",
     statement="An unlock that was put off is eventually sent, unless the process ends.",
     kind=Kind.EVENTUALLY,

@@ -120,7 +120,7 @@ def _owned_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
-EXCLUSIVE = Property(
+EXCLUSIVE = Property[OrderlyLockState](
     id="one-listener-a-queue",
     statement="Two clients never run a listener on one queue at a time.",
     kind=Kind.ALWAYS,
@@ -128,7 +128,7 @@ EXCLUSIVE = Property(
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1", "G4"),
 )
-EXCLUSIVE_FOR_ALL_WINDOWS = Property(
+EXCLUSIVE_FOR_ALL_WINDOWS = Property[OrderlyLockState](
     id="one-listener-a-queue-for-all-windows",
     statement="Two clients never run a listener on one queue, for any lock times that fit together.",
     kind=Kind.ALWAYS,
@@ -136,7 +136,7 @@ EXCLUSIVE_FOR_ALL_WINDOWS = Property(
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1"),
 )
-AGES_AGREE = Property(
+AGES_AGREE = Property[OrderlyLockState](
     id="lock-ages-agree",
     statement=(
         "For the broker, a lock is older than for its client, or for a batch begun under it, by at most the "
@@ -147,7 +147,7 @@ AGES_AGREE = Property(
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
 )
-FORCE_COMES_LATE = Property(
+FORCE_COMES_LATE = Property[OrderlyLockState](
     id="force-comes-late",
     statement="A call runs under a lock of its client, and none outlives the window that it belongs to.",
     kind=Kind.ALWAYS,
@@ -155,7 +155,7 @@ FORCE_COMES_LATE = Property(
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=("OR-1", "RB-33"),
 )
-EXCLUSIVE_WHILE_RENEWED = Property(
+EXCLUSIVE_WHILE_RENEWED = Property[OrderlyLockState](
     id="one-listener-a-queue-while-renewed",
     statement=(
         "As long as locks are renewed, a listener call may last any length of time without a second one running."
@@ -165,14 +165,14 @@ EXCLUSIVE_WHILE_RENEWED = Property(
     assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
     rules=("OR-9", "OR-11", "G1"),
 )
-ROUNDS_IN_TIME = Property(
+ROUNDS_IN_TIME = Property[OrderlyLockState](
     id="rounds-in-time",
     statement="If every renewal succeeds, no more time than the period passes between two rounds of a client.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: s.round[c] <= s.renewal),
     rules=("OR-9",),
 )
-OWNED_IS_RENEWED = Property(
+OWNED_IS_RENEWED = Property[OrderlyLockState](
     id="owned-lock-is-renewed",
     statement="If every renewal succeeds, the lock of an owned queue is never older than the last round.",
     kind=Kind.ALWAYS,
@@ -180,7 +180,7 @@ OWNED_IS_RENEWED = Property(
     assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
     rules=("OR-9",),
 )
-RUNS_ON_OWNED = Property(
+RUNS_ON_OWNED = Property[OrderlyLockState](
     id="listeners-run-on-owned-queues",
     statement="A listener runs only on a queue that its client has.",
     kind=Kind.ALWAYS,
@@ -188,7 +188,7 @@ RUNS_ON_OWNED = Property(
     assuming=(NO_DROP, AWAITED),
     rules=("OR-6",),
 )
-BELIEVED_IS_HELD = Property(
+BELIEVED_IS_HELD = Property[OrderlyLockState](
     id="believed-lock-is-held",
     statement="A client that believes in its lock has it: the broker's table names no other.",
     kind=Kind.ALWAYS,
@@ -196,7 +196,7 @@ BELIEVED_IS_HELD = Property(
     assuming=(STEADY, KEPT_TABLE, AT_ONCE),
     rules=("OR-1", "OR-9", "PQ-10", "U10"),
 )
-RELEASED_IS_FREE = Property(
+RELEASED_IS_FREE = Property[OrderlyLockState](
     id="released-queue-is-free",
     statement="The lock of a queue that a running client has given up is free for the next owner.",
     kind=Kind.ALWAYS,
@@ -204,7 +204,7 @@ RELEASED_IS_FREE = Property(
     assuming=("no lock request is on its way when the queue is given up",),
     rules=("RB-33", "OR-10"),
 )
-READY = Property(
+READY = Property[OrderlyLockState](
     id="owner-is-ready",
     statement="The owner of a queue always believes in its lock, so it may consume.",
     kind=Kind.ALWAYS,
@@ -232,7 +232,7 @@ def _nobody_left(s: OrderlyLockState) -> BoolLike:
     return s.forall(Consumer, lambda c: s.life[c] != Life.UP) if s.leaves + s.crashes else False
 
 
-TAKEOVER = Property(
+TAKEOVER = Property[OrderlyLockState](
     id="lock-taken-over",
     statement="A lock whose holder does not have the queue eventually ends up with a client that has it.",
     kind=Kind.EVENTUALLY,
@@ -241,7 +241,7 @@ TAKEOVER = Property(
     assuming=("weak fairness of clocks, rebalance and renewal",),
     rules=("OR-1", "RB-30", "G10"),
 )
-READY_AGAIN = Property(
+READY_AGAIN = Property[OrderlyLockState](
     id="owner-ready-again",
     statement=(
         "If clients have a queue, one of them eventually believes in its lock, or nobody has the queue any more."
@@ -252,7 +252,7 @@ READY_AGAIN = Property(
     assuming=("weak fairness of clocks, rebalance and renewal",),
     rules=("OR-5", "OR-9", "G10"),
 )
-GHOST = Property(
+GHOST = Property[OrderlyLockState](
     id="ghost-lock",
     statement="A lock request that is late locks a queue for a client that has just given it up.",
     kind=Kind.SOMETIMES,

@@ -329,7 +329,7 @@ DROPPED_IS_NOT_IN_ROUNDS = _can(
     ),
     "OR-9",
 )
-RENEWAL_IS_ASKED = Property(
+RENEWAL_IS_ASKED = Property[OrderlyLockState](
     id="renewal-is-asked-for",
     statement="A client eventually asks to renew the lock of a queue that it has, after its last request is over.",
     kind=Kind.EVENTUALLY,

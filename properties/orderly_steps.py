@@ -299,7 +299,7 @@ def _outlived(s: GroupState) -> BoolLike:
     )
 
 
-LATE_RETURN = Property(
+LATE_RETURN = Property[GroupState](
     id="call-for-a-gone-window-returns",
     statement="A listener call that outlives its window eventually returns, unless its process ends.",
     kind=Kind.EVENTUALLY,

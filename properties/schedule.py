@@ -40,7 +40,7 @@ def _nothing_waits(s: GroupState) -> BoolLike:
     return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
 
 
-NOT_EARLY = Property(
+NOT_EARLY = Property[GroupState](
     id="schedule-not-early",
     statement="A delayed message is not delivered before its delay has passed at the broker.",
     kind=Kind.ALWAYS,
@@ -48,7 +48,7 @@ NOT_EARLY = Property(
     assuming=("the broker's clock does not step back", "no level of the table is shortened"),
     rules=("DL-3", "DL-5", "G6"),
 )
-IN_ORDER = Property(
+IN_ORDER = Property[GroupState](
     id="schedule-in-order",
     statement="Messages of one delay level are delivered in the order in which they were stored.",
     kind=Kind.ALWAYS,
@@ -56,7 +56,7 @@ IN_ORDER = Property(
     assuming=("no entry is unreadable when it is due",),
     rules=("DL-5", "DL-8", "U11"),
 )
-ONCE = Property(
+ONCE = Property[GroupState](
     id="schedule-once",
     statement="A delayed message is delivered once.",
     kind=Kind.ALWAYS,
@@ -64,7 +64,7 @@ ONCE = Property(
     assuming=("the broker is stopped in order, never killed", "no replica takes over", "every put is answered"),
     rules=("DL-4", "DL-6", "DL-7"),
 )
-NEVER_PASSED = Property(
+NEVER_PASSED = Property[GroupState](
     id="schedule-never-passes-a-message",
     statement="A delayed message that was not delivered yet is never behind the position of its level.",
     kind=Kind.ALWAYS,
@@ -72,14 +72,14 @@ NEVER_PASSED = Property(
     assuming=("no entry is unreadable when it is due",),
     rules=("DL-4", "DL-5", "G2"),
 )
-GOES_ON = Property(
+GOES_ON = Property[GroupState](
     id="schedule-goes-on-where-saved",
     statement="Delivery resumes no earlier than at the last position that was saved, or copied by a replica.",
     kind=Kind.ALWAYS,
     holds=_goes_on,
     rules=("DL-4", "DL-7"),
 )
-SOME_TIME = Property(
+SOME_TIME = Property[GroupState](
     id="schedule-some-time",
     statement="Every delayed message is eventually delivered.",
     kind=Kind.EVENTUALLY,

@@ -364,7 +364,7 @@ def _overdue_somewhere(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 
 
-LATE_RETURNS = Property(
+LATE_RETURNS = Property[GroupState](
     id="late-listener-returns",
     statement=(
         "A listener call whose message was sent back for taking too long eventually returns, unless its process ends."
