@@ -14,7 +14,7 @@ from ..model.route import Queue, queues_in_view, readable_queues, written_queues
 from ..model.share import STRATEGIES, eligible
 from ..model.subscription import subscribes
 from .claim import Claim
-from .member_steps import NOTHING_WHILE_GONE
+from .member_steps import nothing_while_gone
 from .property import Kind, Property
 from .verdict import Verdict
 
@@ -332,7 +332,7 @@ def claims() -> Iterator[Claim]:
     for strategy in STRATEGIES:
         yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**EVERYTHING, "strategy": strategy})
     # It is inductive by itself; with a lemma, no others are searched.
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES, lemmas=(NOTHING_WHILE_GONE,))
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES, lemmas=(nothing_while_gone,))
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=FINE)
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**ROUTE_CHANGE, "crashes": 1})
     yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ORDERLY)
