@@ -15,10 +15,8 @@ from ..model.local_file import Content, Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def everywhere(s: GroupState, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:

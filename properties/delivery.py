@@ -14,10 +14,8 @@ from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def every_message(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:

@@ -16,11 +16,9 @@ from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage
 from ..model.route import Queue
-from .claim import Claim, claim_about, claims_of
+from .claim import Claim, Constants, claim_about, claims_of
 from .members import STOP_ENDS
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def _held_up(s: GroupState) -> BoolLike:

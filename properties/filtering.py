@@ -14,12 +14,10 @@ from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import OFFSET_SAFE, every_message
 from .property import Kind, Property
 from .unbounded import CLOSED, IN_LOG, PULLED
-
-Constants = dict[str, int | str]
 
 
 def _wanted(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:

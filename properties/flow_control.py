@@ -13,12 +13,10 @@ from ..model.kernel import BoolLike, IntLike, all_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.process_queue import held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, PROGRESS, every_window
 from .property import Kind, Property
 from .theorem import Theorem
-
-Constants = dict[str, int | str]
 
 
 def _held_at_last_pull(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:

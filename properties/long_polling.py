@@ -8,13 +8,10 @@ from ..model.consume_queue import Message
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.long_polling import LongPollingState, Request, behind, hold_time, long_polling, wanted
 from ..model.route import Queue
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .of_each import always
 from .property import Kind, Property
 from .verdict import Verdict
-
-Constants = dict[str, int | str]
-
 
 _always = always(Queue)
 

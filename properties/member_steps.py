@@ -16,12 +16,9 @@ from ..model.lock import holds_lock
 from ..model.membership import Broker, Consumer, Life, reaches
 from ..model.rebalance import wanted
 from ..model.route import Queue
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .of_each import always, sometimes
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
-
 
 _always = always(Consumer)
 _can = sometimes(Consumer)

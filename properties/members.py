@@ -18,7 +18,7 @@ from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import idle, wanted
 from ..model.route import Queue
 from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS
 from .offsets import CAUSED, STORED, went_back
 from .orderly import GIVEN_UP_IS_FREE, IN_ORDER, ONE_ORDERLY_LISTENER, STAIRCASE, USED_OR_GIVEN_UP
@@ -26,8 +26,6 @@ from .property import Kind, Property
 from .retry import NEVER_LOST
 from .settings import STOP_COMMITS
 from .turns import NOT_SENT_LATE, TAKEN_ONCE
-
-Constants = dict[str, int | str]
 
 FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
 STOP_ENDS = Property[GroupState](

@@ -13,13 +13,11 @@ from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
 from .offsets import COUNTED
 from .property import Kind, Property
 from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 
 def _before(s: GroupState, q: IntLike, m: IntLike, holds: Callable[[IntLike], BoolLike]) -> BoolLike:

@@ -10,11 +10,9 @@ from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .property import Kind, Property
 from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 SHORT_BATCHES = "no listener call lasts longer than the broker's window minus the client's (30 s) minus an answer (1 s)"
 SURE_RENEWAL = "every round of renewal succeeds"

@@ -13,12 +13,10 @@ from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, orderly_lock
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
 from .property import Kind, Property
 from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 
 def _some(s: OrderlyLockState, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:

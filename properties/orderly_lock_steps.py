@@ -13,13 +13,10 @@ from ..model.lock import LockState, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock, renewable
 from ..model.route import Queue
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .of_each import always, sometimes
 from .orderly_lock import KEPT_TABLE
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
-
 
 _step = always(Consumer, Queue, assuming=(KEPT_TABLE,))
 _can = sometimes(Consumer, Queue)

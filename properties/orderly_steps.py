@@ -17,7 +17,7 @@ from ..model.orderly import Result, calls
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import Orphan, Stage, listener_runs
 from ..model.route import Queue
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .of_each import always, sometimes
 from .offsets import STORED
 from .orderly_call_steps import (
@@ -51,9 +51,6 @@ from .orderly_call_steps import (
 from .orderly_lock import KEPT_TABLE
 from .orderly_lock_steps import held_lock, lost_only_by, renewed_by_holder
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
-
 
 _always = always(Consumer, Queue, assuming=(KEPT_TABLE,))
 _can = sometimes(Consumer, Queue)

@@ -13,11 +13,9 @@ from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, sam
 from ..model.membership import Consumer
 from ..model.process_queue import owned_or_leaving
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import every_window
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def _under_way(s: GroupState) -> BoolLike:

@@ -6,7 +6,7 @@ answers that are lost, requests that are refused, windows that are dropped, list
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..model.consume_queue import Message, is_retry
@@ -21,11 +21,9 @@ from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readab
 from ..model.retry_policy import retry_level
 from ..model.route import Queue
 from ..model.schedule import waits
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED
 from .property import Kind, Property
-
-Constants = Mapping[str, int | str]
 
 
 def every_copy(holds: Callable[[GroupState, int], BoolLike]) -> Callable[[GroupState], BoolLike]:

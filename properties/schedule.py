@@ -4,7 +4,7 @@ eventually.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from ..model.consumption import consumption
@@ -13,12 +13,10 @@ from ..model.group import GroupState
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
 from .retry import CHAIN_ONLY, every_copy
 from .theorem import Theorem
-
-Constants = Mapping[str, int | str]
 
 
 def _in_order(s: GroupState) -> BoolLike:

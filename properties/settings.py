@@ -20,13 +20,11 @@ from ..model.process_queue import Stage, held, in_table
 from ..model.retry_copy import Copy, code, stored
 from ..model.retry_policy import EXPIRY_LEVEL
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import HANDLED_WAS_HAD, PROGRESS, every_message, every_window
 from .offsets import RETRY_FROM_BEGINNING
 from .property import Kind, Property
 from .retry import AFTER_DELIVERY, IN_ITS_TOPIC
-
-Constants = dict[str, int | str]
 
 
 def _task_size(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> IntLike:

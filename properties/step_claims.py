@@ -16,7 +16,7 @@ from .call_steps import (
     held_in_turn,
     runs_on,
 )
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .client_steps import announces, dies_with_its_process, settled, stands_still, stopped
 from .copy_steps import (
     FILE_CATCHES_UP,
@@ -87,8 +87,6 @@ from .window_steps import (
     returns_once,
     with_a_pull,
 )
-
-Constants = dict[str, int | str]
 
 _WATCHED: Constants = {"messages": 2, "consumers": 1, "watch_changes": 1}
 _ONE: Constants = {**_WATCHED, "messages": 1}

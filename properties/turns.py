@@ -13,12 +13,10 @@ from ..model.kernel import implies, not_
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import PROGRESS, every_message
 from .offsets import CAUSED, OWNED_ONLY, STORED
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 TAKEN_ONCE = Property[GroupState](
     id="queue-taken-once",

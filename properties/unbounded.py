@@ -21,11 +21,9 @@ from ..model.orderly import Result
 from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
 from ..model.pull import carries
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def _every_table(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:

@@ -16,11 +16,9 @@ from ..model.membership import Consumer
 from ..model.process_queue import Stage, held
 from ..model.route import Queue
 from .broadcast import EACH_SEES_ALL, FAULTS, KEEPS_ITS_PLACE, RENAMED_TWICE, STARTS_AGAIN, everywhere, was_called
-from .claim import Claim
+from .claim import Claim, Constants
 from .property import Kind, Property
 from .unbounded import CLOSED, PULLED
-
-Constants = dict[str, int | str]
 
 
 def _left(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
