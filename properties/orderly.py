@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
@@ -13,11 +14,10 @@ from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
 from ..model.route import Queue
-from .claim import Claim, Constants
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
 from .offsets import COUNTED
 from .property import Kind, Property
-from .verdict import Verdict
 
 
 def _before(s: GroupState, q: IntLike, m: IntLike, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
@@ -180,32 +180,31 @@ _TWO_AT_ONCE: tuple[tuple[Constants, str], ...] = (
 )
 
 
+_claim = partial(claim_about, consumption)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about orderly consumption, naive ones last."""
     for constants in _SAFE_IN:
         for property in _SAFE:
-            yield Claim(property=property, machine=consumption, constants=constants)
+            yield _claim(property, constants)
         if constants.get("pulls", "whole") == "whole":
-            yield Claim(property=MARK, machine=consumption, constants=constants)
+            yield _claim(MARK, constants)
         if constants.get("causes"):
-            yield Claim(property=EXPLAINED, machine=consumption, constants=constants)
+            yield _claim(EXPLAINED, constants)
     for constants in (STOPPED_CLOCK, LOCKED, LATE):
-        yield Claim(property=ONE_ORDERLY_LISTENER, machine=consumption, constants=constants)
+        yield _claim(ONE_ORDERLY_LISTENER, constants)
     for property in (OFFSET_SAFE, IN_ORDER, NOT_TOO_EARLY, DEAD_LETTER):
-        yield Claim(property=property, machine=consumption, constants=LIMITED)
-        yield Claim(property=property, machine=consumption, constants={**LIMITED, "version": "4.9.8"})
-    yield Claim(property=NOT_TOO_EARLY, machine=consumption, constants=MANUAL_LIMITED)
+        yield _claim(property, LIMITED)
+        yield _claim(property, {**LIMITED, "version": "4.9.8"})
+    yield _claim(NOT_TOO_EARLY, MANUAL_LIMITED)
     for constants in (GIVEN_UP, {**GIVEN_UP, "auto_commit": 0}):
         for property in (GIVEN_UP_ONCE, ONLY_FAILING):
-            yield Claim(property=property, machine=consumption, constants=constants)
-    yield Claim(property=STAIRCASE, machine=consumption, constants=BROADCAST)
-    yield Claim(
-        property=COUNTED,
-        machine=consumption,
-        constants={**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1},
-    )
+            yield _claim(property, constants)
+    yield _claim(STAIRCASE, BROADCAST)
+    yield _claim(COUNTED, {**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1})
     for version in ("5.3.3", "4.9.8"):
-        yield Claim(property=GIVEN_UP_IS_FREE, machine=consumption, constants={**UNLOCKED, "version": version})
+        yield _claim(GIVEN_UP_IS_FREE, {**UNLOCKED, "version": version})
     for constants in (
         {**_STILL, "moves": 1, "failures": 2},
         {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},
@@ -215,19 +214,13 @@ def claims() -> Iterator[Claim]:
         ZOMBIE,
         GHOST,
     ):
-        yield Claim(property=PROGRESS, machine=consumption, constants=constants)
+        yield _claim(PROGRESS, constants)
     yield from _naive()
 
 
 def _naive() -> Iterator[Claim]:
     for constants, lesson in _TWO_AT_ONCE:
-        yield Claim(
-            property=ONE_ORDERLY_LISTENER,
-            machine=consumption,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
+        yield _claim(ONE_ORDERLY_LISTENER, constants, lesson)
     rows: tuple[tuple[Property, Constants, str], ...] = (
         (
             IN_ORDER,
@@ -259,6 +252,4 @@ def _naive() -> Iterator[Claim]:
         ),
     )
     for property, constants, lesson in rows:
-        yield Claim(
-            property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
-        )
+        yield _claim(property, constants, lesson)

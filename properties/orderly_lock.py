@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, not_, same
@@ -10,9 +11,8 @@ from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock
 from ..model.route import Queue
-from .claim import Claim, Constants
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
-from .verdict import Verdict
 
 SHORT_BATCHES = "no listener call lasts longer than the broker's window minus the client's (30 s) minus an answer (1 s)"
 SURE_RENEWAL = "every round of renewal succeeds"
@@ -350,10 +350,13 @@ _ALL_WINDOWS: tuple[Constants, ...] = (
 )
 
 
+_claim = partial(claim_about, orderly_lock)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about the lock machine, naive ones last."""
     for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
-        yield Claim(property=EXCLUSIVE, machine=orderly_lock, constants=constants)
+        yield _claim(EXCLUSIVE, constants)
     for constants in _ALL_WINDOWS:
         lemmas = (AGES_AGREE, FORCE_COMES_LATE) if "force" in constants else (AGES_AGREE,)
         yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=lemmas)
@@ -364,45 +367,27 @@ def claims() -> Iterator[Claim]:
         lemmas=(ROUNDS_IN_TIME, OWNED_IS_RENEWED, RUNS_ON_OWNED),
     )
     for constants in _BELIEVED:
-        yield Claim(property=BELIEVED_IS_HELD, machine=orderly_lock, constants=constants)
-    yield Claim(property=RELEASED_IS_FREE, machine=orderly_lock, constants=SMALL)
-    yield Claim(property=READY, machine=orderly_lock, constants=RENEWED)
-    yield Claim(property=TAKEOVER, machine=orderly_lock, constants={"crashes": 1})
-    yield Claim(property=READY_AGAIN, machine=orderly_lock, constants={"lock_losses": 1})
-    yield Claim(property=GHOST, machine=orderly_lock, constants={"renewals": "in-flight"})
+        yield _claim(BELIEVED_IS_HELD, constants)
+    yield _claim(RELEASED_IS_FREE, SMALL)
+    yield _claim(READY, RENEWED)
+    yield _claim(TAKEOVER, {"crashes": 1})
+    yield _claim(READY_AGAIN, {"lock_losses": 1})
+    yield _claim(GHOST, {"renewals": "in-flight"})
     for constants, lesson in _BREAKERS:
-        yield Claim(
-            property=EXCLUSIVE, machine=orderly_lock, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
-        )
+        yield _claim(EXCLUSIVE, constants, lesson)
     for constants, lesson in _FALSE_BELIEFS:
-        yield Claim(
-            property=BELIEVED_IS_HELD,
-            machine=orderly_lock,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
-    yield Claim(
-        property=RELEASED_IS_FREE,
-        machine=orderly_lock,
-        constants={"renewals": "in-flight"},
-        expected=Verdict.VIOLATED,
-        lesson="A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
+        yield _claim(BELIEVED_IS_HELD, constants, lesson)
+    yield _claim(
+        RELEASED_IS_FREE,
+        {"renewals": "in-flight"},
+        "A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
     )
-    yield Claim(
-        property=TAKEOVER,
-        machine=orderly_lock,
-        constants={"renewals": "in-flight"},
-        expected=Verdict.VIOLATED,
-        lesson=(
-            "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
-            "and leaves it idle."
-        ),
+    yield _claim(
+        TAKEOVER,
+        {"renewals": "in-flight"},
+        "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
+        "and leaves it idle.",
     )
-    yield Claim(
-        property=READY,
-        machine=orderly_lock,
-        constants={"drops": 0},
-        expected=Verdict.VIOLATED,
-        lesson="Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded.",
+    yield _claim(
+        READY, {"drops": 0}, "Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded."
     )

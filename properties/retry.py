@@ -395,24 +395,24 @@ def claims() -> Iterator[Claim]:
         "4.9.8 sends an expired message back again when its listener finally fails.",
     )
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, CHAIN):
-        yield Claim(property=property, machine=consumption, constants=CHAIN_ONLY)
+        yield _claim(property, CHAIN_ONLY)
     for property in (ATTEMPTS, COUNT, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, NEVER_LOST):
-        yield Claim(property=property, machine=consumption, constants=RETRY)
-    yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=RETRY)
+        yield _claim(property, RETRY)
+    yield _claim(COPY_HAS_CAUSE, RETRY)
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_READABLE):
-        yield Claim(property=property, machine=consumption, constants=FALLBACK)
-    yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
-    yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
+        yield _claim(property, FALLBACK)
+    yield _claim(DEAD_AT_ONCE, {**CHAIN_ONLY, "listener_level": -1})
+    yield _claim(DELAY_AS_ASKED, {**CHAIN_ONLY, "listener_level": 2})
     for constants in (DROPPED, LOCAL_RETRY, EXPIRED, SENT_TWICE, COUNT_LOST):
-        yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
-        yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
+        yield _claim(NEVER_LOST, constants)
+        yield _claim(COPY_HAS_CAUSE, constants)
     for constants in (DROPPED, EXPIRED):
         for property in (EXPLAINED, AT_LEAST_ONCE):
-            yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
-    yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
+            yield _claim(property, {**constants, "causes": 1})
+    yield _claim(AFTER_DELIVERY, {**CHAIN_ONLY, "causes": 1})
     yield _claim(AFTER_DELIVERY, {**COUNT_LOST, "causes": 1})
     yield _claim(BEGINS_ANEW, COUNT_LOST)
-    yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
-    yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
+    yield _claim(NOTHING_AFTER_DROP, {**DROPPED, "failures": 1, "causes": 1})
+    yield _claim(COPY_AND_ORIGINAL, DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):
-        yield Claim(property=COMES_TO_REST, machine=consumption, constants=constants)
+        yield _claim(COMES_TO_REST, constants)

@@ -247,12 +247,12 @@ def claims() -> Iterator[Claim]:
         ),
     )
     for constants in (CRASHED, STOPPED, PROMOTED):
-        yield Claim(property=GOES_ON, machine=consumption, constants=constants)
+        yield _claim(GOES_ON, constants)
     for constants in (CRASHED, STOPPED, PROMOTED, STORE_LOST):
         for property in (NOT_EARLY, IN_ORDER, NEVER_PASSED):
-            yield Claim(property=property, machine=consumption, constants=constants)
-    yield Claim(property=NOT_EARLY, machine=consumption, constants={**ONE_RETRY, "unsure_puts": 1})
-    yield Claim(property=ONCE, machine=consumption, constants=TWO_MESSAGES)
-    yield Claim(property=ONCE, machine=consumption, constants=STOPPED)
+            yield _claim(property, constants)
+    yield _claim(NOT_EARLY, {**ONE_RETRY, "unsure_puts": 1})
+    yield _claim(ONCE, TWO_MESSAGES)
+    yield _claim(ONCE, STOPPED)
     for constants in (STOPPED, CRASHED, STORE_LOST):
-        yield Claim(property=SOME_TIME, machine=consumption, constants=constants)
+        yield _claim(SOME_TIME, constants)
