@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from ..model.kernel import Configuration, ModelError, lower
+from ..model.kernel import Configuration, ModelError, Predicate, lower
 from ..model.kernel.domains import Elements
 from ..model.kernel.lowered import Check, Family, Instance, Lowered
 from ..model.kernel.lowering import Spelled
@@ -21,7 +21,7 @@ from ..model.kernel.plain import program_of
 from ..model.kernel.program import Node, Op, Program
 from ..model.kernel.terms import Term
 from ..properties.claim import Claim
-from ..properties.property import Predicate, Property
+from ..properties.property import Property
 from .picture import drawn, lanes
 
 OPERATIONS = tuple(Op)

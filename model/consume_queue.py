@@ -48,6 +48,7 @@ class ConsumeQueueState(State):
     retentions = constant(0, high=3, doc="how many old messages the broker may delete")
     truncations = constant(0, high=2, doc="how often the log may lose its last message (unclean restart)")
     recreations = constant(0, high=1, doc="how often the topic may be deleted and created again")
+    recreations_left: IntLike
     log_end = variable(Int(0, "messages"), Queue, init=_end_at_start, when=_grows, doc="next free offset")
     log_start = variable(Int(0, "messages"), Queue, when=lambda k: k.retentions > 0, doc="minimum offset")
 

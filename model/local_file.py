@@ -78,6 +78,7 @@ class LocalFileState(State):
     """Offset files, and what is read from them."""
 
     torn_writes = constant(0, high=3, doc="how many clients may die while they write their offset file")
+    torn_writes_left: IntLike
     lost_files = constant(0, high=2, doc="how often a client may come back without its file (new address)")
     shared_file = constant(0, high=1, doc="1: all clients have one client id, and so one file (OF-11)")
     disk = constant("writable", choices=("writable", "read-only"), doc="where offset files are kept")

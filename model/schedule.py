@@ -67,6 +67,7 @@ class ScheduleState(State):
     broker_stops = constant(0, high=2, doc="how often the broker may be stopped in order and started again")
     broker_crashes = constant(0, high=2, doc="how often it may crash, back to the positions in its file")
     promotions = constant(0, high=1, doc="how often a replica may take its place, with its copy of that file")
+    promotions_left: IntLike
     stores_lost = constant(0, high=1, doc="how often a restart may find the delivered part of the topic gone")
     power_losses = constant(0, high=1, doc="how often the broker may lose the last copy, not yet on disk (SB-16)")
     clock_steps = constant(0, high=1, doc="how often a clock stepped back may make an entry look overdue (DL-5)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..model.assignment import assignment
 from ..model.group import GroupState
@@ -13,10 +14,9 @@ from ..model.rebalance import idle, owner, settled, wanted
 from ..model.route import Queue, queues_in_view, readable_queues, written_queues
 from ..model.share import STRATEGIES, eligible
 from ..model.subscription import subscribes
-from .claim import Claim
-from .member_steps import NOTHING_WHILE_GONE
+from .claim import Claim, claim_about
+from .member_steps import nothing_while_gone
 from .property import Kind, Property
-from .verdict import Verdict
 
 
 def owners(s: GroupState, q: IntLike) -> IntLike:
@@ -66,21 +66,21 @@ def _unread(s: GroupState) -> BoolLike:
     return s.exists(Queue, unread)
 
 
-ONE_OWNER = Property(
+ONE_OWNER = Property[GroupState](
     id="one-queue-one-consumer",
     statement="A queue is never owned by two consumers of a group.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(overlap(s)),
     rules=("RB-30", "G1"),
 )
-NO_ORPHAN = Property(
+NO_ORPHAN = Property[GroupState](
     id="every-queue-owned",
     statement="A readable queue always has an owner.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(gap(s)),
     rules=("RB-30", "ST-6"),
 )
-PARTITION_LEMMA = Property(
+PARTITION_LEMMA = Property[GroupState](
     id="partition-lemma",
     statement="Once all running consumers have applied the same true view, every queue has exactly one owner.",
     kind=Kind.ALWAYS,
@@ -88,14 +88,14 @@ PARTITION_LEMMA = Property(
     assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-6", "RB-20", "RB-30", "G1"),
 )
-OWNS_ITS_SHARE = Property(
+OWNS_ITS_SHARE = Property[GroupState](
     id="owns-its-share",
     statement="Between two passes, a consumer owns exactly what the strategy gives it for its last view.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: implies(all_of(alive(s, c), idle(s, c)), _owns_its_share(s, c))),
     rules=("RB-5", "RB-30"),
 )
-NO_ORPHAN_ONCE_AGREED = Property(
+NO_ORPHAN_ONCE_AGREED = Property[GroupState](
     id="no-orphan-once-agreed",
     statement="Once all running consumers have applied the same true view, no queue is left without an owner.",
     kind=Kind.ALWAYS,
@@ -103,7 +103,7 @@ NO_ORPHAN_ONCE_AGREED = Property(
     assuming=("one strategy with equal parameters", "every member subscribes to the topic"),
     rules=("RB-30", "G1"),
 )
-WRITTEN_QUEUES_OWNED = Property(
+WRITTEN_QUEUES_OWNED = Property[GroupState](
     id="written-queues-owned",
     statement="Once all running consumers have applied the same true view, each queue that is written to has an owner.",
     kind=Kind.ALWAYS,
@@ -111,7 +111,7 @@ WRITTEN_QUEUES_OWNED = Property(
     assuming=("as many read queues as write queues", "one strategy", "every member subscribes to the topic"),
     rules=("EN-5", "G1"),
 )
-DISAGREEMENT_ENDS = Property(
+DISAGREEMENT_ENDS = Property[GroupState](
     id="disagreement-ends",
     statement="Once the group stops changing, every disagreement about who owns what ends, and none begins again.",
     kind=Kind.SETTLES,
@@ -119,7 +119,7 @@ DISAGREEMENT_ENDS = Property(
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
     rules=("RB-1", "ST-3", "ST-6"),
 )
-OVERLAP_HEALS = Property(
+OVERLAP_HEALS = Property[GroupState](
     id="overlap-heals",
     statement="A queue with two owners eventually has only one again.",
     kind=Kind.EVENTUALLY,
@@ -128,7 +128,7 @@ OVERLAP_HEALS = Property(
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
     rules=("RB-1",),
 )
-ORDERLY_LOCK = Property(
+ORDERLY_LOCK = Property[GroupState](
     id="orderly-lock-excludes",
     statement="With the broker's lock (orderly), two consumers never work on one queue at a time.",
     kind=Kind.ALWAYS,
@@ -136,7 +136,7 @@ ORDERLY_LOCK = Property(
     assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
     rules=("RB-30", "OR-1", "U10"),
 )
-EVERY_QUEUE = Property(
+EVERY_QUEUE = Property[GroupState](
     id="broadcasting-client-gets-every-queue",
     statement="In broadcasting, every client that runs eventually has every queue of the topic.",
     kind=Kind.EVENTUALLY,
@@ -151,7 +151,7 @@ def _has_all(s: GroupState, c: Consumer) -> BoolLike:
     return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
 
 
-SAME_ID_OVERLAPS = Property(
+SAME_ID_OVERLAPS = Property[GroupState](
     id="same-id-never-heals",
     statement="Two running consumers with one client id own the same queues whenever the group has settled.",
     kind=Kind.ALWAYS,
@@ -191,14 +191,14 @@ def _locked_out(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
 
-PAUSED_OWNER = Property(
+PAUSED_OWNER = Property[GroupState](
     id="paused-owner",
     statement="A queue can stay with a consumer that is paused or hung, while all views agree.",
     kind=Kind.SOMETIMES,
     holds=_owned_by_the_paused,
     rules=("RB-3", "G1"),
 )
-LOCKED_OUT = Property(
+LOCKED_OUT = Property[GroupState](
     id="orderly-gap",
     statement="A dead owner's lock keeps a queue away from the member it was allocated to.",
     kind=Kind.SOMETIMES,
@@ -313,38 +313,27 @@ _ROWS: tuple[tuple[Property, dict[str, int | str]], ...] = (
 )
 
 
+_claim = partial(claim_about, assignment)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about the assignment machine, naive ones first."""
-    yield Claim(
-        property=ONE_OWNER,
-        machine=assignment,
-        constants=JOIN,
-        expected=Verdict.VIOLATED,
-        lesson="Nobody waits for the old owner: a join is enough for a queue to have two owners.",
-    )
-    yield Claim(
-        property=NO_ORPHAN,
-        machine=assignment,
-        constants=JOIN,
-        expected=Verdict.VIOLATED,
-        lesson="An old owner may let go before the new one has taken over.",
-    )
+    yield _claim(ONE_OWNER, JOIN, "Nobody waits for the old owner: a join is enough for a queue to have two owners.")
+    yield _claim(NO_ORPHAN, JOIN, "An old owner may let go before the new one has taken over.")
     for strategy in STRATEGIES:
-        yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**EVERYTHING, "strategy": strategy})
+        yield _claim(PARTITION_LEMMA, {**EVERYTHING, "strategy": strategy})
     # It is inductive by itself; with a lemma, no others are searched.
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES, lemmas=(NOTHING_WHILE_GONE,))
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=FINE)
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants={**ROUTE_CHANGE, "crashes": 1})
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ORDERLY)
+    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES, lemmas=(nothing_while_gone,))
+    yield _claim(PARTITION_LEMMA, FINE)
+    yield _claim(PARTITION_LEMMA, {**ROUTE_CHANGE, "crashes": 1})
+    yield _claim(PARTITION_LEMMA, ORDERLY)
     for constants in (BROKER_RESTART, {**EVERYTHING, "strategy": "AVG"}, FINE, ORDERLY, UNSUBSCRIBES, REPAIR):
-        yield Claim(property=OWNS_ITS_SHARE, machine=assignment, constants=constants)
-    yield Claim(property=WRITTEN_QUEUES_OWNED, machine=assignment, constants={**ROUTE_CHANGE, "crashes": 1})
-    yield Claim(
-        property=WRITTEN_QUEUES_OWNED,
-        machine=assignment,
-        constants={"consumers": 1, "running": 0, "unread_queues": 1},
-        expected=Verdict.VIOLATED,
-        lesson="Producers use the write count, consumers the read count: nobody reads what is written above it.",
+        yield _claim(OWNS_ITS_SHARE, constants)
+    yield _claim(WRITTEN_QUEUES_OWNED, {**ROUTE_CHANGE, "crashes": 1})
+    yield _claim(
+        WRITTEN_QUEUES_OWNED,
+        {"consumers": 1, "running": 0, "unread_queues": 1},
+        "Producers use the write count, consumers the read count: nobody reads what is written above it.",
     )
     for constants, lesson in (
         (SAME_ID, "The lemma needs distinct ids: list position, not identity, decides the share."),
@@ -352,39 +341,29 @@ def claims() -> Iterator[Claim]:
         (UNSUBSCRIBES, "A member that unsubscribes keeps its place in the division, so its share has no reader."),
         (UNSUBSCRIBED, "The lemma needs every member to subscribe: members are counted for a group, not for a topic."),
     ):
-        yield Claim(
-            property=PARTITION_LEMMA,
-            machine=assignment,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
-    yield Claim(property=NO_ORPHAN_ONCE_AGREED, machine=assignment, constants={**EVERYTHING, "strategy": "AVG"})
+        yield _claim(PARTITION_LEMMA, constants, lesson)
+    yield _claim(NO_ORPHAN_ONCE_AGREED, {**EVERYTHING, "strategy": "AVG"})
     yield Claim(
         property=NO_ORPHAN_ONCE_AGREED,
         machine=assignment,
         constants={**SAME_ID, "strategy": "CONSISTENT_HASH"},
         lesson="On the ring a doubled id leaves no gap.",
     )
-    yield Claim(property=SAME_ID_OVERLAPS, machine=assignment, constants=SAME_ID)
-    yield Claim(property=EVERY_QUEUE, machine=assignment, constants=BROADCASTING)
-    yield Claim(property=ORDERLY_LOCK, machine=assignment, constants=ORDERLY)
-    yield Claim(
-        property=ORDERLY_LOCK,
-        machine=assignment,
-        constants={**ORDERLY, "broker_restarts": 1},
-        expected=Verdict.VIOLATED,
-        lesson="Locks live in the broker's memory: after its restart another member gets a lock that is still in use.",
+    yield _claim(SAME_ID_OVERLAPS, SAME_ID)
+    yield _claim(EVERY_QUEUE, BROADCASTING)
+    yield _claim(ORDERLY_LOCK, ORDERLY)
+    yield _claim(
+        ORDERLY_LOCK,
+        {**ORDERLY, "broker_restarts": 1},
+        "Locks live in the broker's memory: after its restart another member gets a lock that is still in use.",
     )
-    yield Claim(
-        property=ORDERLY_LOCK,
-        machine=assignment,
-        constants={**ORDERLY, "pauses": 1},
-        expected=Verdict.VIOLATED,
-        lesson="A client that was suspended for longer than a lock lasts continues as if it still had the lock.",
+    yield _claim(
+        ORDERLY_LOCK,
+        {**ORDERLY, "pauses": 1},
+        "A client that was suspended for longer than a lock lasts continues as if it still had the lock.",
     )
     for witness, constants in _ROWS:
-        yield Claim(property=witness, machine=assignment, constants=constants)
+        yield _claim(witness, constants)
     for constants in (
         TWO_BROKERS,
         {**DEATH, "leaves": 1},
@@ -395,8 +374,8 @@ def claims() -> Iterator[Claim]:
         REPAIR,
         {**FINE, "brokers": 1, "leaves": 0},
     ):
-        yield Claim(property=DISAGREEMENT_ENDS, machine=assignment, constants=constants)
-    yield Claim(property=DISAGREEMENT_ENDS, machine=assignment, constants={**JOIN, "periodic": 0})
+        yield _claim(DISAGREEMENT_ENDS, constants)
+    yield _claim(DISAGREEMENT_ENDS, {**JOIN, "periodic": 0})
     for constants, lesson in (
         (
             {**JOIN, "periodic": 0, "lost_notices": 1},
@@ -415,11 +394,5 @@ def claims() -> Iterator[Claim]:
             "While a client is cut off from one broker, the views of the group keep changing.",
         ),
     ):
-        yield Claim(
-            property=DISAGREEMENT_ENDS,
-            machine=assignment,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
-    yield Claim(property=OVERLAP_HEALS, machine=assignment, constants=EVERYTHING)
+        yield _claim(DISAGREEMENT_ENDS, constants, lesson)
+    yield _claim(OVERLAP_HEALS, EVERYTHING)

@@ -15,10 +15,8 @@ from ..model.local_file import Content, Source, may_load, read_entry, source
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def everywhere(s: GroupState, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
@@ -55,14 +53,14 @@ def _outside(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], any_of(position < start(s, q), position > end(s, q)))
 
 
-EACH_SEES_ALL = Property(
+EACH_SEES_ALL = Property[GroupState](
     id="broadcast-each-sees-all",
     statement="No client's offset passes a message with which its listener was never called.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: implies(_passed(s, c, q, m), was_called(s, c, q, m))),
     rules=("G8", "OF-10"),
 )
-NOTHING_SKIPPED = Property(
+NOTHING_SKIPPED = Property[GroupState](
     id="broadcast-nothing-skipped",
     statement=(
         "From a client's first start on, its offset never passes a message with which its listener was never called."
@@ -78,7 +76,7 @@ NOTHING_SKIPPED = Property(
     ),
     rules=("G8", "OF-10", "EN-7"),
 )
-HANDLED_BY_EACH = Property(
+HANDLED_BY_EACH = Property[GroupState](
     id="broadcast-handled-by-each",
     statement="No client's offset passes a message with which its listener did not succeed.",
     kind=Kind.ALWAYS,
@@ -88,7 +86,7 @@ HANDLED_BY_EACH = Property(
     assuming=(*NOTHING_SKIPPED.assuming, "no listener fails, and none runs longer than the consume timeout"),
     rules=("G8", "CC-11", "PQ-9"),
 )
-ONCE = Property(
+ONCE = Property[GroupState](
     id="broadcast-once",
     statement="No listener is called with a message a second time.",
     kind=Kind.ALWAYS,
@@ -96,7 +94,7 @@ ONCE = Property(
     assuming=("no client dies, stops, or drops a queue",),
     rules=("G8", "OF-10"),
 )
-STARTS_AGAIN = Property(
+STARTS_AGAIN = Property[GroupState](
     id="broadcast-starts-again",
     statement="A client that is gone can be started again.",
     kind=Kind.ALWAYS,
@@ -104,7 +102,7 @@ STARTS_AGAIN = Property(
     assuming=("at most one death tears the offset file (5.x)",),
     rules=("OF-10", "ST-1"),
 )
-KEEPS_ITS_PLACE = Property(
+KEEPS_ITS_PLACE = Property[GroupState](
     id="broadcast-keeps-its-place",
     statement="There is always an offset file, or a copy of it, that can be read.",
     kind=Kind.ALWAYS,
@@ -112,7 +110,7 @@ KEEPS_ITS_PLACE = Property(
     assuming=STARTS_AGAIN.assuming,
     rules=("OF-10",),
 )
-COPY_TORN = Property(
+COPY_TORN = Property[GroupState](
     id="broadcast-only-the-copy-torn",
     statement="A client that dies while it copies the old content leaves the file as it was, and the copy unreadable.",
     kind=Kind.SOMETIMES,
@@ -121,7 +119,7 @@ COPY_TORN = Property(
     ),
     rules=("OF-10",),
 )
-TORN_TWICE_AT_LEAST = Property(
+TORN_TWICE_AT_LEAST = Property[GroupState](
     id="broadcast-locked-out-after-two-torn-writes",
     statement="A client that cannot be started again died twice in the middle of a write.",
     kind=Kind.ALWAYS,
@@ -130,7 +128,7 @@ TORN_TWICE_AT_LEAST = Property(
     ),
     rules=("OF-10", "ST-1"),
 )
-IN_ORDER = Property(
+IN_ORDER = Property[GroupState](
     id="broadcast-in-order",
     statement="A client's listener is called with a message only after it has succeeded with all earlier ones.",
     kind=Kind.ALWAYS,
@@ -138,14 +136,14 @@ IN_ORDER = Property(
     assuming=("an orderly listener, whose failures have no limit", *NOTHING_SKIPPED.assuming),
     rules=("OR-7", "OR-12", "G4"),
 )
-NO_SEND_BACK = Property(
+NO_SEND_BACK = Property[GroupState](
     id="broadcast-no-send-back",
     statement="No message waits to be sent back: a listener that failed does not get the message again.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: not_(_to_be_sent_back(s, c, q, m))),
     rules=("CC-11", "EN-10"),
 )
-STRAY_COPY = Property(
+STRAY_COPY = Property[GroupState](
     id="broadcast-stray-copy",
     statement=(
         "A slow message is sent to a retry topic that nobody subscribes to, and the offset passes it all the same."
@@ -159,7 +157,7 @@ STRAY_COPY = Property(
     ),
     rules=("PQ-9", "EN-10"),
 )
-FIRST_EXPIRES = Property(
+FIRST_EXPIRES = Property[GroupState](
     id="broadcast-only-the-first-expires",
     statement="Only the first message of a window is sent back for taking too long: the window holds none below it.",
     kind=Kind.ALWAYS,
@@ -172,7 +170,7 @@ FIRST_EXPIRES = Property(
     assuming=("no window is dropped",),
     rules=("PQ-9",),
 )
-CORRECTION_ENDS = Property(
+CORRECTION_ENDS = Property[GroupState](
     id="broadcast-correction-ends",
     statement="A client whose offset is outside the log is corrected, and not over and over.",
     kind=Kind.SETTLES,
@@ -180,7 +178,7 @@ CORRECTION_ENDS = Property(
     assuming=("the offset file can be written", "weak fairness of pulls and allocation"),
     rules=("PL-19", "PL-23", "OF-10"),
 )
-REACHES_ALL = Property(
+REACHES_ALL = Property[GroupState](
     id="broadcast-reaches-all",
     statement=(
         "Eventually, the listener of every running client has been called with every message since the client's "
@@ -193,7 +191,7 @@ REACHES_ALL = Property(
     assuming=(*NOTHING_SKIPPED.assuming, "listeners return", "weak fairness of allocation, pulls and listeners"),
     rules=("G8", "G10"),
 )
-PROGRESS_SAVED = Property(
+PROGRESS_SAVED = Property[GroupState](
     id="broadcast-progress-saved",
     statement="Eventually, the file of every running client says that the client is at the end of the log.",
     kind=Kind.SETTLES,

@@ -16,7 +16,11 @@ _always = always(Consumer, Queue)
 _can = sometimes(Consumer, Queue)
 
 
-def _runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("call-outlives-its-window", "CC-9", "CC-12")
+def runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A call that is running when its window is dropped continues, and what has failed by then is still sent back;
+    nothing else outlives a window.
+    """
     left = all_of(s.was.owns[c, q], not_(s.owns[c, q]), lives(s, c))
 
     def in_turn(m: IntLike) -> BoolLike:
@@ -33,19 +37,10 @@ def _runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
-RUNS_ON = _always(
-    "call-outlives-its-window",
-    (
-        "A call that is running when its window is dropped continues, and what has failed by then is still sent "
-        "back; nothing else outlives a window."
-    ),
-    _runs_on,
-    "CC-9",
-    "CC-12",
-)
+@_always("late-result-changes-no-window", "CC-9", "CC-13")
+def counts_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The result of a call whose window is gone moves no offset, and changes nothing in the next window."""
 
-
-def _counts_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def ended(m: IntLike) -> BoolLike:
         return all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE, lives(s, c))
 
@@ -59,15 +54,6 @@ def _counts_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.exists(Message, ended), window)
 
 
-COUNTS_FOR_NOTHING = _always(
-    "late-result-changes-no-window",
-    "The result of a call whose window is gone moves no offset, and changes nothing in the next window.",
-    _counts_for_nothing,
-    "CC-9",
-    "CC-13",
-)
-
-
 def _late_result(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
     def returned(m: IntLike) -> BoolLike:
         ended = all_of(s.was.orphan[c, q, m] == Orphan.RUNNING, s.orphan[c, q, m] == Orphan.NONE, works(s, c))
@@ -76,21 +62,18 @@ def _late_result(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLi
     return s.exists(Message, returned)
 
 
-DONE_FOR_NOTHING = _can(
-    "late-success-is-told-to-nobody",
-    (
-        "A listener may succeed with a message after its window was dropped: the work is done, and the message "
-        "comes again."
-    ),
-    lambda s, c, q: _late_result(s, c, q, True),
-    "CC-9",
-)
-FAILED_FOR_NOTHING = _can(
-    "late-failure-leads-to-no-retry",
-    "A listener may fail with a message after its window was dropped: nothing is sent back.",
-    lambda s, c, q: _late_result(s, c, q, False),
-    "CC-9",
-)
+@_can("late-success-is-told-to-nobody", "CC-9")
+def done_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A listener may succeed with a message after its window was dropped: the work is done, and the message comes
+    again.
+    """
+    return _late_result(s, c, q, True)
+
+
+@_can("late-failure-leads-to-no-retry", "CC-9")
+def failed_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A listener may fail with a message after its window was dropped: nothing is sent back."""
+    return _late_result(s, c, q, False)
 
 
 def _failed_in_a_dropped_window(s: GroupState) -> BoolLike:
@@ -100,7 +83,7 @@ def _failed_in_a_dropped_window(s: GroupState) -> BoolLike:
     )
 
 
-LATE_SENT_BACK = Property(
+LATE_SENT_BACK = Property[GroupState](
     id="late-failure-is-sent-back",
     statement="A message that failed before its window was dropped is eventually sent back, unless the process ends.",
     kind=Kind.EVENTUALLY,
@@ -110,7 +93,10 @@ LATE_SENT_BACK = Property(
 )
 
 
-def _by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
+@always(Queue, Message)("message-is-handled-by-a-call", "CC-6", "CC-9")
+def handled_by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
+    """A message is handled only by a listener that was called with it, even if the call's window is gone by then."""
+
     def called(c: IntLike) -> BoolLike:
         had_it = any_of(s.was.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] == Stage.FAILED)
         return any_of(had_it, s.was.orphan[c, q, m] != Orphan.NONE)
@@ -118,16 +104,11 @@ def _by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return implies(all_of(s.handled[q, m], not_(s.was.handled[q, m])), s.exists(Consumer, called))
 
 
-HANDLED_BY_A_CALL = always(Queue, Message)(
-    "message-is-handled-by-a-call",
-    "A message is handled only by a listener that was called with it, even if the call's window is gone by then.",
-    _by_a_call,
-    "CC-6",
-    "CC-9",
-)
-
-
-def _held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("worker-that-stands-still-has-removed-its-messages", "CC-13", "OF-1")
+def held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A worker that is suspended before it updates the offset has already removed its messages from the window. When it
+    continues, it raises the offset to what the lowest unfinished offset was then, and never lowers it.
+    """
     was, now = s.was.held_update[c, q], s.held_update[c, q]
     out = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT))
     kept = same(s.memory[c, q], s.was.memory[c, q])
@@ -137,47 +118,22 @@ def _held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(same(was, now), begins, ends, gone)
 
 
-HELD_IN_TURN = _always(
-    "worker-that-stands-still-has-removed-its-messages",
-    (
-        "A worker that is suspended before it updates the offset has already removed its messages from the window. "
-        "When it continues, it raises the offset to what the lowest unfinished offset was then, and never lowers "
-        "it."
-    ),
-    _held_in_turn,
-    "CC-13",
-    "OF-1",
-)
-
-
-def _forgotten(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("offset-of-a-foreign-queue-is-not-sent", "OF-6")
+def forgotten(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An offset that a late worker leaves for a queue that its client no longer has is removed without being sent."""
     foreign = all_of(s.was.memory[c, q] != NO_OFFSET, not_(had(s, c, q)), not_(in_table(s, c, q)))
     forgets = all_of(s.memory[c, q] == NO_OFFSET, works(s, c), same(s.committed[q], s.was.committed[q]))
     raised = s.was.memory[c, q] <= s.memory[c, q]
     return implies(all_of(foreign, lives(s, c)), any_of(raised, forgets))
 
 
-FORGOTTEN = _always(
-    "offset-of-a-foreign-queue-is-not-sent",
-    "An offset that a late worker leaves for a queue that its client no longer has is removed without being sent.",
-    _forgotten,
-    "OF-6",
-)
+@_always("hung-call-holds-its-messages", "G10", "PL-9")
+def hangs(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A call that hangs keeps its messages running for as long as the window lives."""
 
-
-def _hangs(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def for_good(m: IntLike) -> BoolLike:
         running = implies(s.hung[c, q, m], s.stage[c, q, m] == Stage.RUNNING)
         stuck = all_of(stays(s, c, q), s.was.hung[c, q, m])
         return all_of(running, implies(stuck, s.hung[c, q, m]))
 
     return s.forall(Message, for_good)
-
-
-HANGS = _always(
-    "hung-call-holds-its-messages",
-    "A call that hangs keeps its messages running for as long as the window lives.",
-    _hangs,
-    "G10",
-    "PL-9",
-)

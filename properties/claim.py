@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..model.kernel import UNBOUNDED, Machine
 from .property import Property
 from .verdict import Verdict
+
+Constants: TypeAlias = dict[str, int | str]
+"""Where a configuration differs from the defaults of its machine."""
 
 
 @dataclass(frozen=True, kw_only=True)

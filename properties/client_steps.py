@@ -19,7 +19,11 @@ from .of_each import always
 _always = always(Consumer, Queue)
 
 
-def _stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("stopping-client-begins-nothing", "ST-8", "ST-9")
+def stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that shuts down no longer takes, drops or pulls anything, persists its offsets and ends; a client that
+    has ended has nothing.
+    """
     gone = all_of(not_(s.owns[c, q]), s.memory[c, q] == NO_OFFSET)
     lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
     quiet = all_of(same(s.owns[c, q], s.was.owns[c, q]), same(s.next_offset[c, q], s.was.next_offset[c, q]))
@@ -36,19 +40,9 @@ def _stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-STOPPED = _always(
-    "stopping-client-begins-nothing",
-    (
-        "A client that shuts down no longer takes, drops or pulls anything, persists its offsets and ends; a client "
-        "that has ended has nothing."
-    ),
-    _stopped,
-    "ST-8",
-    "ST-9",
-)
-
-
-def _stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("process-that-stands-still-does-nothing", "OR-11")
+def stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """In a suspended process nothing is pulled, handled or committed until it continues or dies."""
     asked = same(s.asked[c, q], s.was.asked[c, q]) if fine(s) else True
     stages = s.forall(Message, lambda m: same(s.stage[c, q, m], s.was.stage[c, q, m]))
     window = all_of(same(s.owns[c, q], s.was.owns[c, q]), same(s.next_offset[c, q], s.was.next_offset[c, q]))
@@ -64,15 +58,11 @@ def _stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-STANDS_STILL = _always(
-    "process-that-stands-still-does-nothing",
-    "In a suspended process nothing is pulled, handled or committed until it continues or dies.",
-    _stands_still,
-    "OR-11",
-)
-
-
-def _announces(s: GroupState, c: IntLike) -> BoolLike:
+@always(Consumer)("subscription-is-announced-when-it-is-new", "ST-5", "RB-37")
+def announces(s: GroupState, c: IntLike) -> BoolLike:
+    """A client that starts, or whose queues change, has the newest subscription of its group. The broker takes it from
+    the heartbeat that announces it, and from no other.
+    """
     changed = s.exists(Queue, lambda q: not_(same(s.owns[c, q], s.was.owns[c, q])))
     starts = all_of(s.was.life[c] == Life.GONE, s.life[c] == Life.UP)
     ends = all_of(s.was.life[c] != Life.GONE, s.life[c] == Life.GONE)
@@ -91,34 +81,19 @@ def _announces(s: GroupState, c: IntLike) -> BoolLike:
     )
 
 
-ANNOUNCES = always(Consumer)(
-    "subscription-is-announced-when-it-is-new",
-    (
-        "A client that starts, or whose queues change, has the newest subscription of its group. The broker takes "
-        "it from the heartbeat that announces it, and from no other."
-    ),
-    _announces,
-    "ST-5",
-    "RB-37",
-)
-
-
-def _settled(s: GroupState, c: IntLike) -> BoolLike:
+@always(Consumer)("newest-subscription-settles-the-others", "ST-5", "RB-37")
+def settled(s: GroupState, c: IntLike) -> BoolLike:
+    """Once the newest subscription is announced, no older one can replace it: nobody else has one to announce."""
     newest_told = all_of(s.was.unannounced[c], not_(s.unannounced[c]), s.was.newest == c, works(s, c))
     others = s.forall(Consumer, lambda d: any_of(not_(s.unannounced[d]), s.life[d] == Life.GONE))
     return implies(newest_told, others)
 
 
-SETTLED = always(Consumer)(
-    "newest-subscription-settles-the-others",
-    "Once the newest subscription is announced, no older one can replace it: nobody else has one to announce.",
-    _settled,
-    "ST-5",
-    "RB-37",
-)
-
-
-def _nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("all-that-was-in-memory-dies", "ST-8", "EN-7")
+def dies_with_its_process(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Nothing remains of what was only in the memory of a process that has ended: no window, call, request, correction
+    or reset, and nothing that it had learnt.
+    """
     k = s.constants
     windows = not_(any_of(s.owns[c, q], s.memory[c, q] != NO_OFFSET, s.next_offset[c, q] != 0))
     tasks = s.forall(Message, lambda m: all_of(s.stage[c, q, m] == Stage.ABSENT, _no_call(s, c, q, m)))
@@ -143,15 +118,3 @@ def _no_call(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     hung = not_(s.hung[c, q, m]) if s.hangs else True
     counted = s.failed_send_backs[c, q, m] == 0 if counts_send_backs(s.constants) else True
     return all_of(outlives, overdue, hung, counted)
-
-
-DIES_WITH_ITS_PROCESS = _always(
-    "all-that-was-in-memory-dies",
-    (
-        "Nothing remains of what was only in the memory of a process that has ended: no window, call, request, "
-        "correction or reset, and nothing that it had learnt."
-    ),
-    _nothing_left,
-    "ST-8",
-    "EN-7",
-)

@@ -21,7 +21,12 @@ def _restarts(s: GroupState) -> bool:
     return bool(s.broker_crashes + s.broker_stops + s.stores_lost + s.power_losses)
 
 
-def _after_a_failure(s: GroupState, k: IntLike) -> BoolLike:
+@_of_copies("copy-is-of-what-has-failed", "SB-1", "CC-12")
+def after_a_failure(s: GroupState, k: IntLike) -> BoolLike:
+    """A copy is made of a message with which a listener has failed, when the message leaves its window. The copy names
+    the message of the topic that it stems from.
+    """
+
     def of(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
         sent_back = all_of(s.was.stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.ABSENT)
         return all_of(sent_back, same(s.root[k], root_of(s, q, m)))
@@ -32,24 +37,16 @@ def _after_a_failure(s: GroupState, k: IntLike) -> BoolLike:
     )
 
 
-AFTER_A_FAILURE = _of_copies(
-    "copy-is-of-what-has-failed",
-    (
-        "A copy is made of a message with which a listener has failed, when the message leaves its window. The copy "
-        "names the message of the topic that it stems from."
-    ),
-    _after_a_failure,
-    "SB-1",
-    "CC-12",
-)
-
-
 def _delivered(s: GroupState, k: IntLike) -> BoolLike:
     """Whether the last step has delivered ``k`` from the schedule topic."""
     return all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.DELIVERED)
 
 
-def _on_its_way(s: GroupState, k: IntLike) -> BoolLike:
+@_of_copies("copy-waits-for-its-delay", "DL-2", "DL-5")
+def on_its_way(s: GroupState, k: IntLike) -> BoolLike:
+    """A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed; a dead
+    letter has none (5.x).
+    """
     was, now = s.was.place[k], s.place[k]
     at_once = implies(s.dead[k], s.level[k] == 0) if s.version == "5.3.3" else True
     put = all_of(was == Place.NONE, same(now == Place.SCHEDULE_TOPIC, s.level[k] > 0), at_once)
@@ -58,17 +55,9 @@ def _on_its_way(s: GroupState, k: IntLike) -> BoolLike:
     return any_of(same(was, now), put, all_of(_delivered(s, k), due), lost)
 
 
-ON_ITS_WAY = _of_copies(
-    "copy-waits-for-its-delay",
-    "A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed; a dead "
-    "letter has none (5.x).",
-    _on_its_way,
-    "DL-2",
-    "DL-5",
-)
-
-
-def _as_it_is(s: GroupState, k: IntLike) -> BoolLike:
+@_of_copies("copy-stays-as-it-was-stored", "SB-1", "DL-3")
+def as_it_is(s: GroupState, k: IntLike) -> BoolLike:
+    """A copy that is stored keeps its count, its level and its origin; a delay passes only while it waits."""
     stays = all_of(s.was.place[k] != Place.NONE, s.place[k] != Place.NONE)
     alike = [
         same(s.times[k], s.was.times[k]),
@@ -82,56 +71,29 @@ def _as_it_is(s: GroupState, k: IntLike) -> BoolLike:
     return all_of(implies(stays, all_of(*alike)), implies(ripens, waits), waited)
 
 
-AS_IT_IS = _of_copies(
-    "copy-stays-as-it-was-stored",
-    "A copy that is stored keeps its count, its level and its origin; a delay passes only while it waits.",
-    _as_it_is,
-    "SB-1",
-    "DL-3",
-)
-
-
-def _due_before(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+@always(Copy, Copy)("same-delay-ends-in-order", "DL-3")
+def due_in_order(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+    """Of two copies with the same delay, the one that was stored first is due first."""
     alike = all_of(j < k, same(s.level[j], s.level[k]), s.place[j] != Place.NONE, s.place[k] != Place.NONE)
     return implies(all_of(alike, s.ripe[k]), s.ripe[j])
 
 
-DUE_IN_ORDER = always(Copy, Copy)(
-    "same-delay-ends-in-order",
-    "Of two copies with the same delay, the one that was stored first is due first.",
-    _due_before,
-    "DL-3",
-)
-
-
-def _overtakes(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+@sometimes(Copy, Copy)("shorter-delay-ends-first", "DL-3", "DL-5")
+def overtakes(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+    """A copy with a shorter delay may be delivered before one that was stored earlier and waits longer."""
     return all_of(j < k, s.place[j] == Place.SCHEDULE_TOPIC, not_(s.ripe[j]), s.place[k] == Place.DELIVERED)
 
 
-OVERTAKES = sometimes(Copy, Copy)(
-    "shorter-delay-ends-first",
-    "A copy with a shorter delay may be delivered before one that was stored earlier and waits longer.",
-    _overtakes,
-    "DL-3",
-    "DL-5",
-)
-
-
-def _comes_back_without_one(s: GroupState) -> BoolLike:
+@always()("power-loss-takes-the-last-copy", "SB-16")
+def lost_with_power(s: GroupState) -> BoolLike:
+    """A broker that loses power starts anew, without the last copy, which was not on disk yet."""
     lost = s.exists(Copy, lambda k: all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.NONE))
     return same(lost, all_of(s.loading, not_(s.was.loading)))
 
 
-LOST_WITH_POWER = always()(
-    "power-loss-takes-the-last-copy",
-    "A broker that loses power starts anew, without the last copy, which was not on disk yet.",
-    _comes_back_without_one,
-    "SB-16",
-)
-
-
-def _arrives(s: GroupState) -> BoolLike:
-    """The retry queue grows by the messages that are delivered."""
+@always()("retry-queue-grows-by-what-is-delivered", "DL-6", "DQ-1")
+def arrives(s: GroupState) -> BoolLike:
+    """Each copy that is delivered is appended to the retry queue, and nothing else is; dead letters are not."""
     retry = s.queues - 1
 
     def new(k: IntLike) -> BoolLike:
@@ -151,16 +113,9 @@ def _arrives(s: GroupState) -> BoolLike:
     return all_of(implies(grown, last), implies(comes, grown))
 
 
-ARRIVES = always()(
-    "retry-queue-grows-by-what-is-delivered",
-    "Each copy that is delivered is appended to the retry queue, and nothing else is; dead letters are not.",
-    _arrives,
-    "DL-6",
-    "DQ-1",
-)
-
-
-def _in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
+@_of_copies("copy-is-delivered-in-its-turn", "DL-5", "DL-6")
+def in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
+    """A delay level delivers its next entry, and may deliver the same one until the position has moved past it."""
     retry = s.queues - 1
     grown = s.was.log_end[retry] < s.log_end[retry]
     comes = s.exists(Message, lambda m: all_of(grown, m + 1 == s.log_end[retry], s.content[m] == k))
@@ -171,16 +126,11 @@ def _in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
     return implies(all_of(comes, s.level[k] > 0), any_of(is_head(s, k), s.exists(Level, moved)))
 
 
-IN_ITS_TURN = _of_copies(
-    "copy-is-delivered-in-its-turn",
-    ("A delay level delivers its next entry, and may deliver the same one until the position has moved past it."),
-    _in_its_turn,
-    "DL-5",
-    "DL-6",
-)
-
-
-def _goes_on(s: GroupState, level: IntLike) -> BoolLike:
+@_of_levels("delivery-goes-on-entry-by-entry", "DL-4", "DL-5", "DL-7")
+def goes_on(s: GroupState, level: IntLike) -> BoolLike:
+    """The position of a delay level moves past one entry that is due, or starts again where the file says: the broker's
+    own file, or the copy that a replica had.
+    """
     now, was = s.position[level], s.was.position[level]
 
     def passed(k: IntLike) -> BoolLike:
@@ -195,76 +145,52 @@ def _goes_on(s: GroupState, level: IntLike) -> BoolLike:
     return any_of(same(now, was), by_one, begins, loaded, promoted)
 
 
-GOES_ON = _of_levels(
-    "delivery-goes-on-entry-by-entry",
-    (
-        "The position of a delay level moves past one entry that is due, or starts again where the file says: the "
-        "broker's own file, or the copy that a replica had."
-    ),
-    _goes_on,
-    "DL-4",
-    "DL-5",
-    "DL-7",
-)
-
-
-def _is_saved(s: GroupState, level: IntLike) -> BoolLike:
+@_of_levels("file-has-the-positions", "DL-4")
+def saved(s: GroupState, level: IntLike) -> BoolLike:
+    """What a broker writes into its file is how far its delivery has come."""
     promoted = s.saved[level] == s.was.replicated[level] if s.promotions else False
     return any_of(same(s.saved[level], s.was.saved[level]), s.saved[level] == s.was.progress[level], promoted)
 
 
-SAVED = _of_levels(
-    "file-has-the-positions",
-    "What a broker writes into its file is how far its delivery has come.",
-    _is_saved,
-    "DL-4",
-)
-
-
-def _is_copied(s: GroupState, level: IntLike) -> BoolLike:
+@_of_levels("replica-copies-the-file", "DL-7")
+def copied(s: GroupState, level: IntLike) -> BoolLike:
+    """What a replica knows of the positions is what the file of its master says."""
     return any_of(same(s.replicated[level], s.was.replicated[level]), s.replicated[level] == s.was.saved[level])
 
 
-COPIED = _of_levels(
-    "replica-copies-the-file",
-    "What a replica knows of the positions is what the file of its master says.",
-    _is_copied,
-    "DL-7",
-)
-REPLICA_CATCHES_UP = Property(
+REPLICA_CATCHES_UP = Property[GroupState](
     id="replica-catches-up-with-the-file",
     statement="Eventually, a replica knows all positions that are in the file of its master.",
     kind=Kind.SETTLES,
     holds=lambda s: s.forall(Level, lambda level: s.replicated[level] == s.saved[level]),
     rules=("DL-7",),
 )
-BEGINS_THERE = sometimes(Level)(
-    "replica-begins-where-its-copy-says",
-    (
-        "A replica that becomes master continues where its copy of the file says, which is behind what was "
-        "already delivered."
-    ),
-    lambda s, level: all_of(s.promotions_left == 0, s.replicated[level] > 0),
-    "DL-7",
-)
+
+
+@sometimes(Level)("replica-begins-where-its-copy-says", "DL-7")
+def begins_there(s: GroupState, level: IntLike) -> BoolLike:
+    """A replica that becomes master continues where its copy of the file says, which is behind what was already
+    delivered.
+    """
+    return all_of(s.promotions_left == 0, s.replicated[level] > 0)
 
 
 def _positions_saved(s: GroupState) -> BoolLike:
     return all_of(not_(s.loading), s.forall(Level, lambda level: s.saved[level] == s.progress[level]))
 
 
-FILE_CATCHES_UP = Property(
+FILE_CATCHES_UP = Property[GroupState](
     id="file-catches-up-with-delivery",
     statement="Eventually, the file of a broker says how far its delivery of delayed messages has come.",
     kind=Kind.SETTLES,
     holds=_positions_saved,
     rules=("DL-4",),
 )
-SAVED_AT_STOP = sometimes(Level)(
-    "stop-in-order-saves-the-positions",
-    "A broker that is stopped in order writes down what it delivered since the last time.",
-    lambda s, level: all_of(
+
+
+@sometimes(Level)("stop-in-order-saves-the-positions", "DL-4")
+def saved_at_stop(s: GroupState, level: IntLike) -> BoolLike:
+    """A broker that is stopped in order writes down what it delivered since the last time."""
+    return all_of(
         s.loading, not_(s.was.loading), s.saved[level] == s.was.progress[level], s.was.saved[level] < s.saved[level]
-    ),
-    "DL-4",
-)
+    )

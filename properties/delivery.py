@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -14,23 +14,21 @@ from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_
 from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
 
-Constants = dict[str, int | str]
 
-
-def every_message(s: GroupState, holds: object) -> BoolLike:
+def every_message(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(q, m)`` is true of every message of every queue."""
-    return s.forall(Queue, lambda q: s.forall(Message, lambda m: holds(q, m)))  # type: ignore[operator]
+    return s.forall(Queue, lambda q: s.forall(Message, lambda m: holds(q, m)))
 
 
-def every_window(s: GroupState, holds: object) -> BoolLike:
+def every_window(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(c, q)`` is true of every window: every queue in the table of some client."""
-    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: implies(s.owns[c, q], holds(c, q))))  # type: ignore[operator]
+    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: implies(s.owns[c, q], holds(c, q))))
 
 
-OFFSET_SAFE = Property(
+OFFSET_SAFE = Property[GroupState](
     id="offset-never-past-unfinished",
     statement="The committed offset never passes a message that was neither acknowledged nor sent back.",
     kind=Kind.ALWAYS,
@@ -41,7 +39,7 @@ OFFSET_SAFE = Property(
     ),
     rules=("G2", "CC-13", "PQ-2", "OF-20"),
 )
-AT_LEAST_ONCE = Property(
+AT_LEAST_ONCE = Property[GroupState](
     id="at-least-once",
     statement="A message that is not handled is in somebody's window, or still to be pulled by whoever owns the queue.",
     kind=Kind.ALWAYS,
@@ -60,7 +58,7 @@ def _passed_over(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return any_of(m < s.committed[q], s.exists(Consumer, lost_on))
 
 
-MARK = Property(
+MARK = Property[GroupState](
     id="mark-below-unfinished",
     statement="The in-memory offset of a window never passes a message that the window still holds.",
     kind=Kind.ALWAYS,
@@ -69,7 +67,7 @@ MARK = Property(
     ),
     rules=("U5", "PQ-2"),
 )
-NOTHING_SKIPPED = Property(
+NOTHING_SKIPPED = Property[GroupState](
     id="nothing-skipped-in-a-window",
     statement="Between the in-memory offset and the pull position a window holds every message that is not handled.",
     kind=Kind.ALWAYS,
@@ -84,21 +82,21 @@ NOTHING_SKIPPED = Property(
     ),
     rules=("U5", "CC-12", "CC-13"),
 )
-EXPLAINED = Property(
+EXPLAINED = Property[GroupState](
     id="every-duplicate-has-a-cause",
     statement="A message is delivered a second time only for a recorded cause.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.unexplained),
     rules=("G3",),
 )
-ONLY_AFTER_CRASH = Property(
+ONLY_AFTER_CRASH = Property[GroupState](
     id="duplicates-only-after-a-crash",
     statement="A message comes a second time only if a client died.",
     kind=Kind.ALWAYS,
     holds=lambda s: any_of(s.repeated == Cause.NONE, s.repeated == Cause.CRASH),
     rules=("G3",),
 )
-ONE_BACK = Property(
+ONE_BACK = Property[GroupState](
     id="only-the-failed-message-sent-back",
     statement="When a listener fails with a batch, only the message it failed with is sent back.",
     kind=Kind.ALWAYS,
@@ -111,7 +109,7 @@ ONE_BACK = Property(
     ),
     rules=("CC-10", "CC-12"),
 )
-FAILED_BEFORE = Property(
+FAILED_BEFORE = Property[GroupState](
     id="sent-back-only-after-failing",
     statement="A message is sent back only after a listener has had it.",
     kind=Kind.ALWAYS,
@@ -121,21 +119,21 @@ FAILED_BEFORE = Property(
     ),
     rules=("CC-12",),
 )
-HANDLED_WAS_HAD = Property(
+HANDLED_WAS_HAD = Property[GroupState](
     id="handled-only-after-delivery",
     statement="Nothing counts as handled before a listener had it.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: implies(s.handled[q, m], s.delivered[q, m])),
     rules=("CC-9", "CC-13"),
 )
-ONE_LISTENER = Property(
+ONE_LISTENER = Property[GroupState](
     id="one-listener-a-message",
     statement="No two listeners have the same message at the same time.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_message(s, lambda q, m: _listeners(s, q, m) <= 1),
     rules=("G1", "CC-9"),
 )
-WAITS_AT_BROKER = Property(
+WAITS_AT_BROKER = Property[GroupState](
     id="request-waits-at-the-broker",
     statement="A pull request waits at the broker, which has nothing for it yet.",
     kind=Kind.SOMETIMES,
@@ -144,7 +142,7 @@ WAITS_AT_BROKER = Property(
     ),
     rules=("PL-1", "PL-22"),
 )
-LOST_COMMIT_REPEATS = Property(
+LOST_COMMIT_REPEATS = Property[GroupState](
     id="lost-commit-repeats",
     statement=(
         "A listener is called again with what the old owner of a queue has handled: the old owner's last commit "
@@ -164,7 +162,7 @@ LATE_COMMIT_REPEATS = replace(
     ),
     rules=("OF-8", "RB-32", "G3"),
 )
-PROGRESS = Property(
+PROGRESS = Property[GroupState](
     id="every-message-is-handled",
     statement="Every message is eventually handled, if a client lives.",
     kind=Kind.EVENTUALLY,
@@ -182,7 +180,7 @@ def _outlived(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: not_(every_message(s, lambda q, m: s.orphan[c, q, m] == Orphan.NONE)))
 
 
-ENDS_AT_LAST = Property(
+ENDS_AT_LAST = Property[GroupState](
     id="listener-outlives-its-window-not-for-ever",
     statement="A listener whose window was dropped eventually returns, and its result is dealt with.",
     kind=Kind.EVENTUALLY,
@@ -202,7 +200,7 @@ def _listeners(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
 
 def _caused(cause: Cause, statement: str, *rules: str) -> Property:
     """The witness that a message can be delivered a second time because of ``cause``."""
-    return Property(
+    return Property[GroupState](
         id=f"again-{cause.name.lower().replace('_', '-')}",
         statement=statement,
         kind=Kind.SOMETIMES,

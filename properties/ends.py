@@ -16,18 +16,16 @@ from ..model.lock import holds_lock
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage
 from ..model.route import Queue
-from .claim import Claim, claim_about, claims_of
+from .claim import Claim, Constants, claim_about, claims_of
 from .members import STOP_ENDS
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def _held_up(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.held_update[c, q] != NO_OFFSET))
 
 
-UPDATED_AT_LAST = Property(
+UPDATED_AT_LAST = Property[GroupState](
     id="late-update-comes-at-last",
     statement="A worker that is suspended before it updates an offset eventually continues, unless its process ends.",
     kind=Kind.EVENTUALLY,
@@ -35,7 +33,7 @@ UPDATED_AT_LAST = Property(
     holds=lambda s: not_(_held_up(s)),
     rules=("CC-13", "OF-1"),
 )
-TAKEN = Property(
+TAKEN = Property[GroupState](
     id="every-queue-is-taken",
     statement=(
         "A client that is alone eventually has every queue, whatever the broker answers when it is asked for "
@@ -52,7 +50,7 @@ def _locked_by_the_dead(s: GroupState) -> BoolLike:
     return s.exists(Queue, lambda q: s.exists(Consumer, lambda c: all_of(holds_lock(s, c, q), s.life[c] == Life.GONE)))
 
 
-LOCK_EXPIRES = Property(
+LOCK_EXPIRES = Property[GroupState](
     id="abandoned-lock-is-free-again",
     statement="A lock that its client can no longer give back eventually becomes free again.",
     kind=Kind.EVENTUALLY,
@@ -66,7 +64,7 @@ def _ordered_meanwhile(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: all_of(s.reset_due[c], s.resetting[c]))
 
 
-RESET_AFTERWARDS = Property(
+RESET_AFTERWARDS = Property[GroupState](
     id="reset-ordered-meanwhile-follows",
     statement="A reset that is ordered while a client carries out another one is carried out afterwards.",
     kind=Kind.EVENTUALLY,
@@ -84,7 +82,7 @@ def _failed_somewhere(s: GroupState) -> BoolLike:
     )
 
 
-FAILED_LEAVES = Property(
+FAILED_LEAVES = Property[GroupState](
     id="failed-message-leaves-its-window",
     statement="A message with which a listener failed eventually leaves its window, whatever the broker does with it.",
     kind=Kind.EVENTUALLY,

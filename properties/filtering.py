@@ -14,12 +14,10 @@ from ..model.local_file import keeps_files, read_entry
 from ..model.membership import Consumer, Life
 from ..model.process_queue import held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import OFFSET_SAFE, every_message
 from .property import Kind, Property
 from .unbounded import CLOSED, IN_LOG, PULLED
-
-Constants = dict[str, int | str]
 
 
 def _wanted(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
@@ -43,7 +41,7 @@ def _refused(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: all_of(s.life[c] == Life.UP, s.unannounced[c]))
 
 
-PAST_WANTED = Property(
+PAST_WANTED = Property[GroupState](
     id="offset-never-past-wanted",
     statement="The committed offset never passes an unhandled message that a running member asks for.",
     kind=Kind.ALWAYS,
@@ -53,7 +51,7 @@ PAST_WANTED = Property(
     assuming=("all members of the group subscribe the same tags, and always have",),
     rules=("FI-3", "FI-4", "PL-17", "G2"),
 )
-NOTHING_MISSED = Property(
+NOTHING_MISSED = Property[GroupState](
     id="wanted-never-passed-over",
     statement="No pull passes over a message that the client that pulls asks for.",
     kind=Kind.ALWAYS,
@@ -61,7 +59,7 @@ NOTHING_MISSED = Property(
     assuming=("no two running members subscribe different tags",),
     rules=("PL-16", "PL-17", "ST-5"),
 )
-ONLY_ASKED = Property(
+ONLY_ASKED = Property[GroupState](
     id="unasked-never-delivered",
     statement="A window never holds a message that its client does not ask for.",
     kind=Kind.ALWAYS,
@@ -70,7 +68,7 @@ ONLY_ASKED = Property(
     ),
     rules=("FI-1",),
 )
-END_COMMITTED = Property(
+END_COMMITTED = Property[GroupState](
     id="filtered-offset-committed",
     statement="Eventually, the stored offset is at the end of the queue, past everything that was filtered out.",
     kind=Kind.SETTLES,
@@ -78,7 +76,7 @@ END_COMMITTED = Property(
     assuming=("listeners return", "weak fairness of pulls, heartbeats, listeners and commits"),
     rules=("FI-3", "PL-23"),
 )
-REFUSAL_ENDS = Property(
+REFUSAL_ENDS = Property[GroupState](
     id="refused-pulls-end",
     statement="A client whose pulls are refused because of its subscription is eventually served again.",
     kind=Kind.EVENTUALLY,
@@ -106,7 +104,7 @@ def _pulled_only(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)
 
 
-LET_GO_WANTED = Property(
+LET_GO_WANTED = Property[GroupState](
     id="wanted-let-go-is-handled",
     statement=(
         "A message that a client asks for, and that its window has passed and no longer holds, or never held, "
@@ -117,7 +115,7 @@ LET_GO_WANTED = Property(
     assuming=(_EQUAL_TAGS,),
     rules=("FI-3", "CC-13"),
 )
-MEMORY_WANTED = Property(
+MEMORY_WANTED = Property[GroupState](
     id="wanted-below-memory-is-handled",
     statement="Every message below an in-memory offset that the client asks for is handled.",
     kind=Kind.ALWAYS,
@@ -125,7 +123,7 @@ MEMORY_WANTED = Property(
     assuming=(_EQUAL_TAGS,),
     rules=("FI-3", "PL-23"),
 )
-COMMITTED_WANTED = Property(
+COMMITTED_WANTED = Property[GroupState](
     id="wanted-below-committed-is-handled",
     statement="Every message below the committed offset that any client asks for, running or not, is handled.",
     kind=Kind.ALWAYS,
@@ -133,7 +131,7 @@ COMMITTED_WANTED = Property(
     assuming=(_EQUAL_TAGS,),
     rules=("FI-3", "OF-20"),
 )
-PUT_BEHIND = Property(
+PUT_BEHIND = Property[GroupState](
     id="put-before-the-pull-position",
     statement="The last message that was put into a window lies before its pull position.",
     kind=Kind.ALWAYS,
@@ -143,14 +141,14 @@ PUT_BEHIND = Property(
 LEMMAS = (CLOSED, PULLED, IN_LOG, LET_GO_WANTED, MEMORY_WANTED, COMMITTED_WANTED, PUT_BEHIND)
 """Invariants of windows over filtered queues: together they are preserved by every action."""
 
-GONE_UNANNOUNCED = Property(
+GONE_UNANNOUNCED = Property[GroupState](
     id="gone-client-announces-nothing",
     statement="Nobody announces the subscription of a client that has ended until a client starts again.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.GONE, s.unannounced[c])),
     rules=("ST-4", "ST-5"),
 )
-HASH_ONLY = Property(
+HASH_ONLY = Property[GroupState](
     id="colliding-tag-is-pulled",
     statement="The broker also hands out a message whose tag merely has the same hash as one that is asked for.",
     kind=Kind.SOMETIMES,

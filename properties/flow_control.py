@@ -13,12 +13,10 @@ from ..model.kernel import BoolLike, IntLike, all_of, implies, ite, not_
 from ..model.membership import Consumer
 from ..model.process_queue import held
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, PROGRESS, every_window
 from .property import Kind, Property
 from .theorem import Theorem
-
-Constants = dict[str, int | str]
 
 
 def _held_at_last_pull(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -41,7 +39,7 @@ def _where(limit: str, holds: Callable[[GroupState], BoolLike]) -> Callable[[Gro
     return lambda s: holds(s) if s.constants[limit] else True
 
 
-SIZE_KEPT = Property(
+SIZE_KEPT = Property[GroupState](
     id="size-threshold-kept",
     statement="When a client pulls from a queue, it has at most pullThresholdSizeForQueue whole MiB of it.",
     kind=Kind.ALWAYS,
@@ -51,7 +49,7 @@ SIZE_KEPT = Property(
     ),
     rules=("PL-8",),
 )
-SIZE_REACHED = Property(
+SIZE_REACHED = Property[GroupState](
     id="size-threshold-reached",
     statement="A pull is put off only above pullThresholdSizeForQueue, and a fraction of a MiB is not above it.",
     kind=Kind.SOMETIMES,
@@ -60,7 +58,7 @@ SIZE_REACHED = Property(
     ),
     rules=("PL-8",),
 )
-LARGE_ALONE = Property(
+LARGE_ALONE = Property[GroupState](
     id="large-message-waits-alone",
     statement=(
         "While a client holds a message larger than its limit, it pulls nothing after it except what came in "
@@ -81,7 +79,7 @@ def _keeps_to_its_part(s: GroupState, c: IntLike, queues: IntLike) -> BoolLike:
     return s.exists(Queue, lambda q: _cached(s, c, q) <= part + s.pull_batch)
 
 
-TOPIC_DIVIDED = Property(
+TOPIC_DIVIDED = Property[GroupState](
     id="topic-threshold-divided",
     statement="The queue that a client took last has at most its part of pullThresholdForTopic, and one pull.",
     kind=Kind.ALWAYS,
@@ -89,7 +87,7 @@ TOPIC_DIVIDED = Property(
     assuming=("the client keeps its queues",),
     rules=("PL-7",),
 )
-TOPIC_REACHED = Property(
+TOPIC_REACHED = Property[GroupState](
     id="topic-threshold-reached",
     statement="Each queue of a client may have its part of pullThresholdForTopic, and one pull.",
     kind=Kind.SOMETIMES,
@@ -101,7 +99,7 @@ TOPIC_REACHED = Property(
     ),
     rules=("PL-7",),
 )
-TOPIC_KEPT = Property(
+TOPIC_KEPT = Property[GroupState](
     id="topic-threshold-kept",
     statement="A client has at most pullThresholdForTopic messages of all its queues together, and one pull of each.",
     kind=Kind.ALWAYS,
@@ -114,7 +112,7 @@ TOPIC_KEPT = Property(
     ),
     rules=("PL-7",),
 )
-TOPIC_SIZE_DIVIDED = Property(
+TOPIC_SIZE_DIVIDED = Property[GroupState](
     id="topic-size-threshold-divided",
     statement=(
         "The queue that a client took last is pulled from only while it has at most its part of "

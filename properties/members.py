@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..model.everything import everything
+from ..model.group import GroupState
 from ..model.history import Regression
 from ..model.kernel import all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import idle, wanted
 from ..model.route import Queue
 from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS
 from .offsets import CAUSED, STORED, went_back
 from .orderly import GIVEN_UP_IS_FREE, IN_ORDER, ONE_ORDERLY_LISTENER, STAIRCASE, USED_OR_GIVEN_UP
@@ -26,10 +27,8 @@ from .retry import NEVER_LOST
 from .settings import STOP_COMMITS
 from .turns import NOT_SENT_LATE, TAKEN_ONCE
 
-Constants = dict[str, int | str]
-
 FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
-STOP_ENDS = Property(
+STOP_ENDS = Property[GroupState](
     id="stop-comes-to-its-end",
     statement="A client that shuts down in order is eventually gone.",
     kind=Kind.SETTLES,
@@ -37,7 +36,7 @@ STOP_ENDS = Property(
     assuming=("nobody else commits offsets of its queues meanwhile",),
     rules=("ST-8",),
 )
-LEFT_FOR_LATER = Property(
+LEFT_FOR_LATER = Property[GroupState](
     id="queue-out-of-reach-is-left",
     statement="If a client cannot ask a broker for the offset of a queue, its pass leaves the queue out.",
     kind=Kind.SOMETIMES,
@@ -48,7 +47,7 @@ LEFT_FOR_LATER = Property(
     rules=("RB-40",),
 )
 
-LISTED = Property(
+LISTED = Property[GroupState](
     id="queues-for-listed-members-only",
     statement="A client that is not in the member list it uses has no queue, not even one of the retry topic.",
     kind=Kind.ALWAYS,
@@ -57,7 +56,7 @@ LISTED = Property(
     ),
     rules=("RB-20", "EN-10"),
 )
-COMMITTED = Property(
+COMMITTED = Property[GroupState](
     id="what-is-done-is-committed",
     statement="The committed offset of every queue eventually reaches its end, if a client lives on.",
     kind=Kind.EVENTUALLY,
@@ -91,6 +90,9 @@ RETRIES: Constants = {
 }
 ORDERLY: Constants = {**GROUP, "orderly": 1, "listener": "orderly", "steps": "fine", "clock": "stopped"}
 BATCHES: Constants = {**ORDERLY, "messages": 2, "failures": 1}
+ORDERLY_QUEUES: Constants = {**ORDERLY, "queues": 2, "crashes": 1}
+TICKING: Constants = {**ORDERLY, "clock": "ticking"}
+RENEWED: Constants = {**TICKING, "renewals": "certain", "crashes": 1}
 
 _claim = partial(claim_about, everything)
 
@@ -118,12 +120,13 @@ def claims() -> Iterator[Claim]:
 
 def _in_order() -> Iterator[Claim]:
     """Orderly clients with real members: their locks follow real rebalance, and their messages the locks."""
-    for constants in (BATCHES, {**ORDERLY, "crashes": 1}):
-        for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+    safe = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA)
+    in_order = (IN_ORDER, STAIRCASE, ONE_ORDERLY_LISTENER, USED_OR_GIVEN_UP, GIVEN_UP_IS_FREE)
+    for constants in (BATCHES, {**ORDERLY, "crashes": 1}, ORDERLY_QUEUES, RENEWED):
+        for property in (*safe, PROGRESS, *in_order, DISAGREEMENT_ENDS, COMMITTED):
             yield _claim(property, constants)
-        for property in (IN_ORDER, STAIRCASE, ONE_ORDERLY_LISTENER, USED_OR_GIVEN_UP):
-            yield _claim(property, constants)
-        for property in (GIVEN_UP_IS_FREE, DISAGREEMENT_ENDS, COMMITTED):
-            yield _claim(property, constants)
-    for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+    for property in (*safe, PROGRESS):
         yield _claim(property, {**ORDERLY, "leaves": 1})
+    # Without its renewals a lock expires again and again, so only what must never happen is claimed here.
+    for property in (*safe, *in_order):
+        yield _claim(property, TICKING)

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import Concatenate, Protocol
 
-from ..model.group import GroupState
 from ..model.kernel import BoolLike, Domain
-from .property import Kind, Property
+from .property import Kind, Property, S
 
 
 class Maker(Protocol):
-    """Makes a property: ``holds`` is called with the state and an element of each domain."""
+    """``@maker("its-id", "RB-30")`` makes a property of a text and of its docstring, which is the statement."""
 
-    def __call__(self, name: str, statement: str, holds: Callable[..., BoolLike], *rules: str) -> Property:
-        """The property with this name."""
+    def __call__(self, id: str, *rules: str) -> Callable[[Callable[Concatenate[S, ...], BoolLike]], Property[S]]:
+        """The decorator of the text."""
         ...
 
 
 def always(*domains: type[Domain], assuming: tuple[str, ...] = ()) -> Maker:
-    """What is true of every element of some domains, in every state."""
-    return partial(_made, Kind.ALWAYS, domains, assuming)
+    """What is true of every element of some domains, in every state: the text is given the state and the elements."""
+    return partial(_declared, Kind.ALWAYS, domains, assuming)
 
 
 def sometimes(*domains: type[Domain]) -> Maker:
     """What is true of some element, in some state: a witness."""
-    return partial(_made, Kind.SOMETIMES, domains, ())
+    return partial(_declared, Kind.SOMETIMES, domains, ())
 
 
-def _made(
-    kind: Kind,
-    domains: tuple[type[Domain], ...],
-    assuming: tuple[str, ...],
-    name: str,
-    statement: str,
-    holds: Callable[..., BoolLike],
-    *rules: str,
-) -> Property:
-    def of_all(s: GroupState) -> BoolLike:
-        return _over(s.exists if kind is Kind.SOMETIMES else s.forall, domains, partial(holds, s))
+def _declared(
+    kind: Kind, domains: tuple[type[Domain], ...], assuming: tuple[str, ...], id: str, *rules: str
+) -> Callable[[Callable[Concatenate[S, ...], BoolLike]], Property[S]]:
+    def declare(text: Callable[Concatenate[S, ...], BoolLike]) -> Property[S]:
+        def holds(s: S) -> BoolLike:
+            return _over(s.exists if kind is Kind.SOMETIMES else s.forall, domains, partial(text, s))
 
-    return Property(id=name, statement=statement, kind=kind, holds=of_all, assuming=assuming, rules=rules)
+        statement = " ".join((inspect.getdoc(text) or "").split())
+        return Property(id=id, statement=statement, kind=kind, holds=holds, assuming=assuming, rules=rules)
+
+    return declare
 
 
 def _over(

@@ -10,7 +10,7 @@ from functools import partial
 
 from ..model.consumption import consumption
 from ..model.history import Regression
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS
 from .offsets import (
     AT_THE_END,
@@ -38,8 +38,6 @@ from .offsets import (
 )
 from .property import Property
 from .unbounded import MARK_KEPT
-
-Constants = dict[str, int | str]
 
 WATCH: Constants = {"messages": 2, "watch_offsets": 1}
 ALONE: Constants = {**WATCH, "consumers": 1}

@@ -24,7 +24,11 @@ def _sends_target(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(sets, s.target[c, q] == NO_OFFSET)
 
 
-def _was_sent(s: GroupState, q: IntLike) -> BoolLike:
+@_of_queues("offset-that-arrives-was-sent", "OF-5", "OF-20")
+def was_sent(s: GroupState, q: IntLike) -> BoolLike:
+    """The offset that the broker stores is one that a client remembers for a queue in its table, one that was held up,
+    came with a pull or belongs to a correction or a reset, or one from the broker's disk.
+    """
     now = s.committed[q]
     with_its_pull = not_(s.reset_noted[q]) if s.resets and s.piggyback else False
     taken = any_of(not_(noted(s, q)), with_its_pull)
@@ -44,19 +48,9 @@ def _was_sent(s: GroupState, q: IntLike) -> BoolLike:
     return any_of(same(now, s.was.committed[q]), late, reset, back, s.exists(Consumer, sent))
 
 
-WAS_SENT = _of_queues(
-    "offset-that-arrives-was-sent",
-    (
-        "The offset that the broker stores is one that a client remembers for a queue in its table, one that was "
-        "held up, came with a pull or belongs to a correction or a reset, or one from the broker's disk."
-    ),
-    _was_sent,
-    "OF-5",
-    "OF-20",
-)
-
-
-def _last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("dropped-queue-leaves-its-offset", "RB-32")
+def last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that removes a queue from its table sends the offset it remembers, even if late."""
     left = all_of(had(s, c, q), not_(in_table(s, c, q)), works(s, c))
     first = s.was.memory[c, q]
     corrected = s.was.target[c, q] != NO_OFFSET if corrects(s.constants) else False
@@ -66,15 +60,11 @@ def _last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(left, stored)
 
 
-LAST_SENT = _always(
-    "dropped-queue-leaves-its-offset",
-    "A client that removes a queue from its table sends the offset it remembers, even if late.",
-    _last_sent,
-    "RB-32",
-)
-
-
-def _corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("corrected-offset-is-sent", "PL-23")
+def corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A window whose position the broker refuses is dropped, and stays in the table until its corrected offset is sent;
+    then nothing is left of it. Only one is corrected at a time.
+    """
     begins = all_of(s.was.target[c, q] == NO_OFFSET, s.target[c, q] != NO_OFFSET)
     dropped = all_of(s.was.owns[c, q], not_(s.owns[c, q]), s.zombie[c, q], works(s, c))
     ends = all_of(s.was.target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
@@ -89,18 +79,11 @@ def _corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-CORRECTED = _always(
-    "corrected-offset-is-sent",
-    (
-        "A window whose position the broker refuses is dropped, and stays in the table until its corrected offset "
-        "is sent; then nothing is left of it. Only one is corrected at a time."
-    ),
-    _corrected,
-    "PL-23",
-)
-
-
-def _corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("corrected-offset-is-set-once", "PL-23")
+def corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client of 4.9.8 sets and sends a corrected offset once, and sends whatever it has become when it removes the
+    queue.
+    """
     sets = all_of(s.target_set[c, q], not_(s.was.target_set[c, q]))
     lasts = all_of(s.target_set[c, q], s.was.target_set[c, q])
     ends = all_of(s.was.target[c, q] != NO_OFFSET, s.target[c, q] == NO_OFFSET, lives(s, c))
@@ -112,18 +95,11 @@ def _corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-CORRECTED_ONCE = _always(
-    "corrected-offset-is-set-once",
-    (
-        "A client of 4.9.8 sets and sends a corrected offset once, and sends whatever it has become when it removes "
-        "the queue."
-    ),
-    _corrected_once,
-    "PL-23",
-)
-
-
-def _held_up(s: GroupState, q: IntLike) -> BoolLike:
+@_of_queues("commit-that-is-held-up-was-sent", "OF-8")
+def held_up(s: GroupState, q: IntLike) -> BoolLike:
+    """A commit that is held up was sent by a client for a queue in its table, is new to the broker, and is stored
+    unchanged.
+    """
     new = all_of(s.late[q] != NO_OFFSET, not_(same(s.late[q], s.was.late[q])))
 
     def sent(c: IntLike) -> BoolLike:
@@ -144,18 +120,9 @@ def _held_up(s: GroupState, q: IntLike) -> BoolLike:
     )
 
 
-HELD_UP = _of_queues(
-    "commit-that-is-held-up-was-sent",
-    (
-        "A commit that is held up was sent by a client for a queue in its table, is new to the broker, and is "
-        "stored unchanged."
-    ),
-    _held_up,
-    "OF-8",
-)
-
-
-def _learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("reset-is-learnt-by-a-pull", "OF-30", "PL-18")
+def learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client learns of a reset from the answer to a pull of the queue, and that pull still brings its old offset."""
     new = all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))
     pulled = s.was.asked[c, q] if fine(s) else True
     brings = all_of(s.was.memory[c, q] > 0, bool(s.piggyback) and not fine(s))
@@ -165,29 +132,18 @@ def _learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-LEARNS = _always(
-    "reset-is-learnt-by-a-pull",
-    "A client learns of a reset from the answer to a pull of the queue, and that pull still brings its old offset.",
-    _learns,
-    "OF-30",
-    "PL-18",
-)
-
-
-def _told_once(s: GroupState, q: IntLike) -> BoolLike:
+@_of_queues("reset-is-kept-until-it-is-learnt", "OF-30")
+def told_once(s: GroupState, q: IntLike) -> BoolLike:
+    """The broker keeps a reset until a client has learnt of it."""
     gone = all_of(s.was.reset_noted[q], not_(s.reset_noted[q]))
     return implies(gone, s.exists(Consumer, lambda c: all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))))
 
 
-TOLD_ONCE = _of_queues(
-    "reset-is-kept-until-it-is-learnt",
-    "The broker keeps a reset until a client has learnt of it.",
-    _told_once,
-    "OF-30",
-)
-
-
-def _reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("client-resets-all-its-queues", "OF-31")
+def reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client of 4.9.8 that is told to reset drops all its windows, then sends the offset of the reset for each, and
+    removes them.
+    """
     begins = all_of(s.resetting[c], not_(s.was.resetting[c]))
     ends = all_of(s.was.resetting[c], not_(s.resetting[c]), s.life[c] != Life.GONE)
     cleared = all_of(not_(s.owns[c, q]), implies(s.was.owns[c, q], s.zombie[c, q]))
@@ -198,48 +154,34 @@ def _reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-RESET_IN_TURN = _always(
-    "client-resets-all-its-queues",
-    (
-        "A client of 4.9.8 that is told to reset drops all its windows, then sends the offset of the reset for "
-        "each, and removes them."
-    ),
-    _reset_in_turn,
-    "OF-31",
-)
+@sometimes(Queue)("restart-takes-commits-back", "OF-23")
+def taken_back(s: GroupState, q: IntLike) -> BoolLike:
+    """A broker that restarts has the offset that it had written to its disk, and no longer what was committed since."""
+    return all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.was.on_disk[q])
 
 
-TAKEN_BACK = sometimes(Queue)(
-    "restart-takes-commits-back",
-    "A broker that restarts has the offset that it had written to its disk, and no longer what was committed since.",
-    lambda s, q: all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.was.on_disk[q]),
-    "OF-23",
-)
-ON_DISK = _of_queues(
-    "disk-has-what-was-committed",
-    "What a broker writes to its disk is the offset that is committed at that time.",
-    lambda s, q: any_of(same(s.on_disk[q], s.was.on_disk[q]), s.on_disk[q] == s.was.committed[q]),
-    "OF-23",
-)
+@_of_queues("disk-has-what-was-committed", "OF-23")
+def on_disk(s: GroupState, q: IntLike) -> BoolLike:
+    """What a broker writes to its disk is the offset that is committed at that time."""
+    return any_of(same(s.on_disk[q], s.was.on_disk[q]), s.on_disk[q] == s.was.committed[q])
 
 
-def _ghost_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("ghost-goes-on-message-by-message", "OF-31")
+def ghost_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A window that a reset of 4.9.8 left outside the table handles one message after the other, and raises the offset
+    of its queue each time.
+    """
     was, now = s.was.ghost[c, q], s.ghost[c, q]
     goes_on = all_of(was != NO_OFFSET, not_(same(was, now)), lives(s, c), not_(s.was.resetting[c]))
     done = s.exists(Message, lambda m: all_of(same(m, was), s.handled[q, m]))
     return implies(goes_on, all_of(now == was + 1, done, s.memory[c, q] >= now))
 
 
-GHOST_IN_TURN = _always(
-    "ghost-goes-on-message-by-message",
-    "A window that a reset of 4.9.8 left outside the table handles one message after the other, and raises the offset "
-    "of its queue each time.",
-    _ghost_in_turn,
-    "OF-31",
-)
-
-
-def _excused(s: GroupState, q: IntLike) -> BoolLike:
+@_of_queues("giving-up-excuses-what-is-left-to-do", "RB-32", "G1")
+def excused(s: GroupState, q: IntLike) -> BoolLike:
+    """Giving up a queue is a cause only of repeating what lies above the stored offset, or what another client has of
+    the queue.
+    """
     owned = s.exists(Consumer, lambda c: s.owns[c, q])
 
     def may_come(m: IntLike) -> BoolLike:
@@ -249,48 +191,28 @@ def _excused(s: GroupState, q: IntLike) -> BoolLike:
     return s.forall(Message, may_come)
 
 
-EXCUSED = _of_queues(
-    "giving-up-excuses-what-is-left-to-do",
-    (
-        "Giving up a queue is a cause only of repeating what lies above the stored offset, or what another "
-        "client has of the queue."
-    ),
-    _excused,
-    "RB-32",
-    "G1",
-)
-
-
-READ_AS_NONE = sometimes(Consumer, Queue)(
-    "failed-query-is-read-as-no-offset",
-    "A client of 4.9.8 whose query for the offset fails begins where its ConsumeFromWhere says, though one is stored.",
-    lambda s, c, q: all_of(
+@sometimes(Consumer, Queue)("failed-query-is-read-as-no-offset", "RB-42")
+def read_as_none(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client of 4.9.8 whose query for the offset fails begins where its ConsumeFromWhere says, though one
+    is stored.
+    """
+    return all_of(
         s.owns[c, q], not_(s.was.owns[c, q]), not_(same(s.next_offset[c, q], s.was.committed[q])), works(s, c)
-    ),
-    "RB-42",
-)
-LOST_IN_A_CORRECTION = sometimes(Consumer, Queue)(
-    "queue-may-be-lost-while-it-is-corrected",
-    "A pass may take away a queue from a client that has dropped its window but not yet corrected the offset.",
-    lambda s, c, q: all_of(s.was.zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c)),
-    "PL-23",
-    "RB-32",
-)
+    )
 
 
-def _copied_from_the_master(s: GroupState, q: IntLike) -> BoolLike:
+@sometimes(Consumer, Queue)("queue-may-be-lost-while-it-is-corrected", "PL-23", "RB-32")
+def lost_in_a_correction(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A pass may take away a queue from a client that has dropped its window but not yet corrected the offset."""
+    return all_of(s.was.zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c))
+
+
+@_of_queues("slave-copies-a-master-that-is-there", "OF-23")
+def copied_from_the_master(s: GroupState, q: IntLike) -> BoolLike:
+    """A slave copies the offsets of its master while the master is there; while clients use the slave, nothing is
+    copied, and each of the two keeps its own.
+    """
     copied = all_of(not_(s.was.failed_over), not_(s.failed_over), s.other[q] == s.was.committed[q])
     turns = not_(same(s.failed_over, s.was.failed_over))
     turned = all_of(s.other[q] == s.was.committed[q], s.committed[q] == s.was.other[q])
     return any_of(all_of(turns, turned), all_of(not_(turns), any_of(same(s.other[q], s.was.other[q]), copied)))
-
-
-COPIED_FROM_THE_MASTER = _of_queues(
-    "slave-copies-a-master-that-is-there",
-    (
-        "A slave copies the offsets of its master while the master is there; while clients use the slave, "
-        "nothing is copied, and each of the two keeps its own."
-    ),
-    _copied_from_the_master,
-    "OF-23",
-)

@@ -6,6 +6,8 @@ where it should. ``offset_claims`` says under which conditions this holds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..model.consume_queue import Message, end, is_retry
 from ..model.group import GroupState
 from ..model.history import Cause, Regression
@@ -18,12 +20,12 @@ from .delivery import PROGRESS, every_message, every_window
 from .property import Kind, Property
 
 
-def every_queue(s: GroupState, holds: object) -> BoolLike:
+def every_queue(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(q)`` is true of every queue."""
-    return s.forall(Queue, holds)  # type: ignore[arg-type]
+    return s.forall(Queue, holds)
 
 
-NEVER_BACK = Property(
+NEVER_BACK = Property[GroupState](
     id="offset-never-back",
     statement="The committed offset of a queue never decreases.",
     kind=Kind.ALWAYS,
@@ -35,21 +37,21 @@ NEVER_BACK = Property(
     ),
     rules=("G7", "OF-20", "OF-23"),
 )
-CAUSED = Property(
+CAUSED = Property[GroupState](
     id="every-regression-has-a-cause",
     statement="The committed offset decreases only for a recorded cause.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_queue(s, lambda q: s.went_back[q] != Regression.UNEXPLAINED),
     rules=("G7", "OF-20"),
 )
-OWNED_ONLY = Property(
+OWNED_ONLY = Property[GroupState](
     id="offset-sent-by-owner-only",
     statement="A client sends an offset only for a queue in its table, or when it corrects or resets one.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.sent_unowned),
     rules=("U13", "OF-5", "OF-6"),
 )
-SAFE_FROM_START = Property(
+SAFE_FROM_START = Property[GroupState](
     id="offset-safe-from-first-start",
     statement="From the group's first starting point on, the committed offset never passes an unhandled message.",
     kind=Kind.ALWAYS,
@@ -59,7 +61,7 @@ SAFE_FROM_START = Property(
     ),
     rules=("G2", "RB-40", "CC-13"),
 )
-AT_THE_END = Property(
+AT_THE_END = Property[GroupState](
     id="new-group-starts-at-the-end",
     statement="With CONSUME_FROM_LAST_OFFSET a new group starts at the end of every queue.",
     kind=Kind.ALWAYS,
@@ -78,7 +80,7 @@ def _where_chosen(s: GroupState, q: IntLike) -> IntLike:
     return {"LAST_OFFSET": whole, "FIRST_OFFSET": 0, "TIMESTAMP": minimum(s.timestamp_offset, whole)}[s.from_where]
 
 
-WHERE_CHOSEN = Property(
+WHERE_CHOSEN = Property[GroupState](
     id="new-group-starts-where-chosen",
     statement="A new group starts at 0 if the head of the queue is in memory, otherwise where ConsumeFromWhere says.",
     kind=Kind.ALWAYS,
@@ -88,14 +90,14 @@ WHERE_CHOSEN = Property(
     assuming=("nothing is stored in the queue meanwhile",),
     rules=("RB-40", "RB-41", "OF-21"),
 )
-RETRY_FROM_BEGINNING = Property(
+RETRY_FROM_BEGINNING = Property[GroupState](
     id="retry-queue-from-its-beginning",
     statement="A new group starts at the beginning of its retry queue.",
     kind=Kind.ALWAYS,
     holds=lambda s: any_of(s.group_start[s.queues - 1] == NO_OFFSET, s.group_start[s.queues - 1] == 0),
     rules=("RB-40", "EN-11"),
 )
-RESET_LASTS = Property(
+RESET_LASTS = Property[GroupState](
     id="reset-comes-through",
     statement="When a reset is over, the committed offset has passed only what was handled after the reset.",
     kind=Kind.ALWAYS,
@@ -105,7 +107,7 @@ RESET_LASTS = Property(
     ),
     rules=("OF-30", "OF-31", "G2"),
 )
-RESET_ENDS = Property(
+RESET_ENDS = Property[GroupState](
     id="reset-comes-to-its-end",
     statement="A reset that was ordered is completed at every client, if one lives.",
     kind=Kind.EVENTUALLY,
@@ -114,7 +116,7 @@ RESET_ENDS = Property(
     assuming=PROGRESS.assuming,
     rules=("OF-30", "OF-31"),
 )
-CORRECTED_KEPT = Property(
+CORRECTED_KEPT = Property[GroupState](
     id="corrected-offset-is-remembered",
     statement="Once a client has set a corrected offset, it remembers none below it.",
     kind=Kind.ALWAYS,
@@ -127,7 +129,7 @@ CORRECTED_KEPT = Property(
     assuming=("4.9.8, where a correction takes 10 s",),
     rules=("PL-23",),
 )
-FOREIGN_FORGOTTEN = Property(
+FOREIGN_FORGOTTEN = Property[GroupState](
     id="foreign-offset-is-forgotten",
     statement="Eventually, a client remembers offsets of its own queues only.",
     kind=Kind.SETTLES,
@@ -136,7 +138,7 @@ FOREIGN_FORGOTTEN = Property(
     ),
     rules=("OF-6",),
 )
-RESET_PAUSES = Property(
+RESET_PAUSES = Property[GroupState](
     id="reset-pauses-the-client",
     statement=(
         "While a client waits to set the offsets of a reset, it has no message that its listeners could be given."
@@ -149,7 +151,7 @@ RESET_PAUSES = Property(
     assuming=("no pull was under way",),
     rules=("OF-31", "PL-6"),
 )
-ONE_PULL = Property(
+ONE_PULL = Property[GroupState](
     id="one-pull-a-window",
     statement="A window holds nothing at or beyond its pull position: nobody else pulls for it.",
     kind=Kind.ALWAYS,
@@ -158,14 +160,14 @@ ONE_PULL = Property(
     ),
     rules=("U4", "PL-1"),
 )
-EMPTY_AGAIN = Property(
+EMPTY_AGAIN = Property[GroupState](
     id="recreated-topic-is-empty",
     statement="A topic that was deleted and created again is empty at first, whatever it had before.",
     kind=Kind.SOMETIMES,
     holds=lambda s: all_of(s.recreations_left == 0, every_queue(s, lambda q: end(s, q) == 0)),
     rules=("OF-20",),
 )
-COUNTED = Property(
+COUNTED = Property[GroupState](
     id="counter-counts-the-window",
     statement="The message counter of a window is the number of messages in it.",
     kind=Kind.ALWAYS,
@@ -175,7 +177,7 @@ COUNTED = Property(
     ),
     rules=("PQ-8", "PL-7"),
 )
-STORED = Property(
+STORED = Property[GroupState](
     id="progress-is-stored",
     statement="The committed offset of every queue eventually reaches its end, if a client lives.",
     kind=Kind.EVENTUALLY,
@@ -186,7 +188,7 @@ STORED = Property(
     assuming=PROGRESS.assuming,
     rules=("G10", "OF-6"),
 )
-ON_DISK = Property(
+ON_DISK = Property[GroupState](
     id="progress-reaches-the-disk",
     statement="The offset of every queue on the broker's disk eventually reaches its end, if a client lives.",
     kind=Kind.EVENTUALLY,
@@ -197,7 +199,7 @@ ON_DISK = Property(
     assuming=PROGRESS.assuming,
     rules=("OF-23",),
 )
-COPIED = Property(
+COPIED = Property[GroupState](
     id="slave-has-the-offsets",
     statement="Once nothing changes any more, the slave has the offsets of its master.",
     kind=Kind.SETTLES,
@@ -205,14 +207,14 @@ COPIED = Property(
     assuming=("a master that is away comes back",),
     rules=("OF-23",),
 )
-OLD_COPY_SERVES = Property(
+OLD_COPY_SERVES = Property[GroupState](
     id="slave-serves-an-old-copy",
     statement="While the master is away, its slave answers with an offset below what was committed.",
     kind=Kind.SOMETIMES,
     holds=lambda s: all_of(s.failed_over, s.exists(Queue, lambda q: s.committed[q] < s.other[q])),
     rules=("OF-4", "OF-23"),
 )
-PINNED = Property(
+PINNED = Property[GroupState](
     id="hung-message-pins-the-offset",
     statement=(
         "The committed offset never passes a message whose listener hangs, whatever is finished above that message."
@@ -224,7 +226,7 @@ PINNED = Property(
     assuming=("nobody else owns the queue",),
     rules=("PQ-2", "G10"),
 )
-QUIET_ONCE = Property(
+QUIET_ONCE = Property[GroupState](
     id="quiet-group-has-no-duplicates",
     statement="Without faults and changes, no message has a reason to come again.",
     kind=Kind.ALWAYS,
@@ -235,7 +237,7 @@ QUIET_ONCE = Property(
 
 def went_back(cause: Regression, statement: str, *rules: str, how: str = "") -> Property:
     """The witness that the committed offset can go back because of ``cause``."""
-    return Property(
+    return Property[GroupState](
         id=f"offset-back-{how or cause.name.lower().replace('_', '-')}",
         statement=statement,
         kind=Kind.SOMETIMES,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from ..model.consume_queue import Message
 from ..model.consumption import consumption
@@ -13,17 +14,14 @@ from ..model.membership import Consumer
 from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
 from .offsets import COUNTED
 from .property import Kind, Property
-from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 
-def _before(s: GroupState, q: IntLike, m: IntLike, holds: object) -> BoolLike:
-    return s.forall(Message, lambda o: implies(o < m, holds(o)))  # type: ignore[operator]
+def _before(s: GroupState, q: IntLike, m: IntLike, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
+    return s.forall(Message, lambda o: implies(o < m, holds(o)))
 
 
 def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -35,7 +33,7 @@ def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return implies(listener_runs(s, c, q, m), _before(s, q, m, handled_or_joined))
 
 
-IN_ORDER = Property(
+IN_ORDER = Property[GroupState](
     id="handled-in-order",
     statement="A message is handled for the first time only after all messages before it in its queue.",
     kind=Kind.ALWAYS,
@@ -45,7 +43,7 @@ IN_ORDER = Property(
     assuming=("orderly listener", "the group begins at the first message"),
     rules=("OR-4", "OR-7", "G4"),
 )
-STAIRCASE = Property(
+STAIRCASE = Property[GroupState](
     id="delivered-in-steps",
     statement="No listener gets a message before all earlier ones are handled or are in the same batch.",
     kind=Kind.ALWAYS,
@@ -53,7 +51,7 @@ STAIRCASE = Property(
     assuming=IN_ORDER.assuming,
     rules=("OR-4", "PQ-4", "PQ-7", "G4"),
 )
-ONE_ORDERLY_LISTENER = Property(
+ONE_ORDERLY_LISTENER = Property[GroupState](
     id="one-orderly-listener",
     statement="Two clients never run an orderly listener on one queue at a time.",
     kind=Kind.ALWAYS,
@@ -64,7 +62,7 @@ ONE_ORDERLY_LISTENER = Property(
     ),
     rules=("OR-11", "RB-33", "G1", "G4"),
 )
-ONLY_FAILING = Property(
+ONLY_FAILING = Property[GroupState](
     id="orderly-only-failing-given-up",
     statement="An orderly message that never fails is not sent to the retry topic.",
     kind=Kind.ALWAYS,
@@ -72,21 +70,21 @@ ONLY_FAILING = Property(
     assuming=("only the first message of a queue fails",),
     rules=("OR-6", "OR-8"),
 )
-NOT_TOO_EARLY = Property(
+NOT_TOO_EARLY = Property[GroupState](
     id="orderly-attempts-before-giving-up",
     statement="An orderly message is sent to the retry topic only after as many attempts as are configured.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.too_early),
     rules=("OR-8",),
 )
-DEAD_LETTER = Property(
+DEAD_LETTER = Property[GroupState](
     id="orderly-dead-letter-at-maximum",
     statement="An orderly message that is given up becomes a dead letter, and is not tried again from the retry topic.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.goes_round),
     rules=("OR-8", "SB-15"),
 )
-GIVEN_UP_ONCE = Property(
+GIVEN_UP_ONCE = Property[GroupState](
     id="orderly-given-up-once",
     statement="An orderly message is sent to the retry topic at most once.",
     kind=Kind.ALWAYS,
@@ -101,7 +99,7 @@ def _kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(working(s, c), holds_lock(s, c, q), not_(s.owns[c, q]))
 
 
-GIVEN_UP_IS_FREE = Property(
+GIVEN_UP_IS_FREE = Property[GroupState](
     id="given-up-queue-is-unlocked",
     statement="A queue that its client has given up is eventually unlocked, whatever is still in the cache.",
     kind=Kind.EVENTUALLY,
@@ -111,7 +109,7 @@ GIVEN_UP_IS_FREE = Property(
     rules=("RB-33", "RB-34", "G10"),
 )
 
-USED_OR_GIVEN_UP = Property(
+USED_OR_GIVEN_UP = Property[GroupState](
     id="queue-is-used-or-given-up",
     statement="A queue that an orderly client is giving up is taken again only after it has left the table.",
     kind=Kind.ALWAYS,
@@ -182,32 +180,31 @@ _TWO_AT_ONCE: tuple[tuple[Constants, str], ...] = (
 )
 
 
+_claim = partial(claim_about, consumption)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about orderly consumption, naive ones last."""
     for constants in _SAFE_IN:
         for property in _SAFE:
-            yield Claim(property=property, machine=consumption, constants=constants)
+            yield _claim(property, constants)
         if constants.get("pulls", "whole") == "whole":
-            yield Claim(property=MARK, machine=consumption, constants=constants)
+            yield _claim(MARK, constants)
         if constants.get("causes"):
-            yield Claim(property=EXPLAINED, machine=consumption, constants=constants)
+            yield _claim(EXPLAINED, constants)
     for constants in (STOPPED_CLOCK, LOCKED, LATE):
-        yield Claim(property=ONE_ORDERLY_LISTENER, machine=consumption, constants=constants)
+        yield _claim(ONE_ORDERLY_LISTENER, constants)
     for property in (OFFSET_SAFE, IN_ORDER, NOT_TOO_EARLY, DEAD_LETTER):
-        yield Claim(property=property, machine=consumption, constants=LIMITED)
-        yield Claim(property=property, machine=consumption, constants={**LIMITED, "version": "4.9.8"})
-    yield Claim(property=NOT_TOO_EARLY, machine=consumption, constants=MANUAL_LIMITED)
+        yield _claim(property, LIMITED)
+        yield _claim(property, {**LIMITED, "version": "4.9.8"})
+    yield _claim(NOT_TOO_EARLY, MANUAL_LIMITED)
     for constants in (GIVEN_UP, {**GIVEN_UP, "auto_commit": 0}):
         for property in (GIVEN_UP_ONCE, ONLY_FAILING):
-            yield Claim(property=property, machine=consumption, constants=constants)
-    yield Claim(property=STAIRCASE, machine=consumption, constants=BROADCAST)
-    yield Claim(
-        property=COUNTED,
-        machine=consumption,
-        constants={**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1},
-    )
+            yield _claim(property, constants)
+    yield _claim(STAIRCASE, BROADCAST)
+    yield _claim(COUNTED, {**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1})
     for version in ("5.3.3", "4.9.8"):
-        yield Claim(property=GIVEN_UP_IS_FREE, machine=consumption, constants={**UNLOCKED, "version": version})
+        yield _claim(GIVEN_UP_IS_FREE, {**UNLOCKED, "version": version})
     for constants in (
         {**_STILL, "moves": 1, "failures": 2},
         {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},
@@ -217,19 +214,13 @@ def claims() -> Iterator[Claim]:
         ZOMBIE,
         GHOST,
     ):
-        yield Claim(property=PROGRESS, machine=consumption, constants=constants)
+        yield _claim(PROGRESS, constants)
     yield from _naive()
 
 
 def _naive() -> Iterator[Claim]:
     for constants, lesson in _TWO_AT_ONCE:
-        yield Claim(
-            property=ONE_ORDERLY_LISTENER,
-            machine=consumption,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
+        yield _claim(ONE_ORDERLY_LISTENER, constants, lesson)
     rows: tuple[tuple[Property, Constants, str], ...] = (
         (
             IN_ORDER,
@@ -261,6 +252,4 @@ def _naive() -> Iterator[Claim]:
         ),
     )
     for property, constants, lesson in rows:
-        yield Claim(
-            property=property, machine=consumption, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
-        )
+        yield _claim(property, constants, lesson)

@@ -31,7 +31,12 @@ def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
 
 
-def _offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("orderly-offset-moves-with-its-batch", "OR-7", "PQ-5")
+def offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The offset of an orderly window moves past the batch that is committed, if the queue is still owned, and
+    otherwise only past what a pull passes over.
+    """
+
     def last(m: IntLike) -> BoolLike:
         after = s.forall(Message, lambda o: implies(s.was.stage[c, q, o] == Stage.RUNNING, o <= m))
         return all_of(s.was.stage[c, q, m] == Stage.RUNNING, after, s.memory[c, q] == m + 1)
@@ -47,19 +52,12 @@ def _offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(stays, any_of(committed, sent_off, all_of(not_(commits), any_of(kept, found_nothing))))
 
 
-OFFSET_OF_A_BATCH = _always(
-    "orderly-offset-moves-with-its-batch",
-    (
-        "The offset of an orderly window moves past the batch that is committed, if the queue is still owned, and "
-        "otherwise only past what a pull passes over."
-    ),
-    _offset_of_a_batch,
-    "OR-7",
-    "PQ-5",
-)
+@_always("orderly-call-gets-the-first-that-wait", "PQ-4", "OR-6")
+def first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly call gets the first messages that wait in the window, and at most
+    consumeMessageBatchMaxSize of them.
+    """
 
-
-def _first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def begins(m: IntLike) -> BoolLike:
         return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] != Stage.RUNNING)
 
@@ -70,16 +68,9 @@ def _first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.forall(Message, in_turn), s.count(Message, begins) <= s.batch)
 
 
-FIRST_THAT_WAIT = _always(
-    "orderly-call-gets-the-first-that-wait",
-    "An orderly call gets the first messages that wait in the window, and at most consumeMessageBatchMaxSize of them.",
-    _first_that_wait,
-    "PQ-4",
-    "OR-6",
-)
-
-
-def _kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("kept-batch-waits-for-its-commit", "OR-7", "PQ-6")
+def kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Without autoCommit, a batch that succeeded stays taken until a commit, or is put back by a rollback."""
     keeps = _acted_upon(s, c, q, Result.SUCCESS)
 
     def of_one(m: IntLike) -> BoolLike:
@@ -89,44 +80,37 @@ def _kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, of_one)
 
 
-KEPT_IS_TAKEN = _always(
-    "kept-batch-waits-for-its-commit",
-    "Without autoCommit, a batch that succeeded stays taken until a commit, or is put back by a rollback.",
-    _kept_is_taken,
-    "OR-7",
-    "PQ-6",
-)
-SAYS_COMMIT = _can(
-    "listener-may-say-commit",
-    "Without autoCommit, a listener may say COMMIT.",
-    lambda s, c, q: s.result[c, q] == Result.COMMIT,
-    "OR-7",
-)
-ROLLED_BACK = _can(
-    "rolled-back-batch-waits-to-be-taken",
-    (
-        "Without autoCommit, a listener may say ROLLBACK: what was taken since the last commit is put back, to "
-        "be taken again."
-    ),
-    lambda s, c, q: all_of(
+@_can("listener-may-say-commit", "OR-7")
+def says_commit(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Without autoCommit, a listener may say COMMIT."""
+    return s.result[c, q] == Result.COMMIT
+
+
+@_can("rolled-back-batch-waits-to-be-taken", "OR-7", "PQ-6")
+def rolled_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Without autoCommit, a listener may say ROLLBACK: what was taken since the last commit is put back, to be taken
+    again.
+    """
+    return all_of(
         _acted_upon(s, c, q, Result.ROLLBACK),
         s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.WAITING)),
-    ),
-    "OR-7",
-    "PQ-6",
-)
-NEVER_SUCCEEDS = _always(
-    "poison-message-never-succeeds",
-    "No listener call succeeds with a message that no attempt can handle.",
-    lambda s, c, q: implies(
+    )
+
+
+@_always("poison-message-never-succeeds", "OR-6")
+def never_succeeds(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """No listener call succeeds with a message that no attempt can handle."""
+    return implies(
         all_of(s.was.stage[c, q, 0] == Stage.RUNNING, s.was.result[c, q] == Result.NONE),
         any_of(s.result[c, q] == Result.NONE, s.result[c, q] == Result.SUSPEND, s.result[c, q] == Result.ROLLBACK),
-    ),
-    "OR-6",
-)
+    )
 
 
-def _counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("each-failure-is-counted", "OR-8")
+def counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly message that is put back alone counts one more attempt, even if it could not be sent to the retry
+    topic. It is counted only when it waits for a listener again.
+    """
     failed = _acted_upon(s, c, q, Result.SUSPEND)
 
     def one_more(m: IntLike) -> BoolLike:
@@ -138,24 +122,18 @@ def _counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, one_more)
 
 
-COUNTED_ON = _always(
-    "each-failure-is-counted",
-    (
-        "An orderly message that is put back alone counts one more attempt, even if it could not be sent to the "
-        "retry topic. It is counted only when it waits for a listener again."
-    ),
-    _counted_on,
-    "OR-8",
-)
-BEYOND_THE_LIMIT = _can(
-    "failed-publishing-goes-on-counting",
-    "A message that is at its limit and cannot be sent to the retry topic is consumed again.",
-    lambda s, c, q: s.exists(Message, lambda m: s.suspended[c, q, m] > s.attempts),
-    "OR-8",
-)
+@_can("failed-publishing-goes-on-counting", "OR-8")
+def beyond_the_limit(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A message that is at its limit and cannot be sent to the retry topic is consumed again."""
+    return s.exists(Message, lambda m: s.suspended[c, q, m] > s.attempts)
 
 
-def _age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("call-grows-old-from-its-start", "OR-6", "RB-33")
+def age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The age of a listener call is the time since its start, even if it outlives its window. Without a call there is
+    no age.
+    """
+
     def goes_on(m: IntLike) -> BoolLike:
         in_window = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
         beyond = all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
@@ -168,26 +146,17 @@ def _age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-AGE_OF_A_CALL = _always(
-    "call-grows-old-from-its-start",
-    (
-        "The age of a listener call is the time since its start, even if it outlives its window. Without a call "
-        "there is no age."
-    ),
-    _age_of_a_call,
-    "OR-6",
-    "RB-33",
-)
-ACTED_UPON_AT_ONCE = _always(
-    "result-is-acted-upon-at-once",
-    "The result of an orderly listener is acted upon before time passes: no lock ages in between.",
-    lambda s, c, q: implies(s.was.lock_age[c, q] < s.lock_age[c, q], s.was.result[c, q] == Result.NONE),
-    "OR-5",
-    "OR-7",
-)
+@_always("result-is-acted-upon-at-once", "OR-5", "OR-7")
+def acted_upon_at_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The result of an orderly listener is acted upon before time passes: no lock ages in between."""
+    return implies(s.was.lock_age[c, q] < s.lock_age[c, q], s.was.result[c, q] == Result.NONE)
 
 
-def _begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("orderly-window-begins-with-a-new-lock", "RB-30", "OR-9")
+def begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly client takes a queue with a lock that is new to broker and client, and believes in no lock of a queue
+    that it does not have.
+    """
     taken = all_of(s.owns[c, q], not_(_had(s, c, q)))
     fresh = all_of(s.locked[c, q], s.lock_age[c, q] == 0, s.holder[q] == c + 1, s.holder_age[q] == 0)
     return all_of(
@@ -197,19 +166,10 @@ def _begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-BEGINS_LOCKED = _always(
-    "orderly-window-begins-with-a-new-lock",
-    (
-        "An orderly client takes a queue with a lock that is new to broker and client, and believes in no lock of a "
-        "queue that it does not have."
-    ),
-    _begins_locked,
-    "RB-30",
-    "OR-9",
-)
+@_always("orderly-listener-begins-under-its-lock", "OR-4", "OR-6")
+def calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly listener is called only for a queue in use, with a lock that its client may still believe in."""
 
-
-def _calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def called(m: IntLike) -> BoolLike:
         return all_of(s.stage[c, q, m] == Stage.RUNNING, s.was.stage[c, q, m] == Stage.WAITING)
 
@@ -217,55 +177,32 @@ def _calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.exists(Message, called), all_of(s.was.owns[c, q], s.was.life[c] == Life.UP, fresh))
 
 
-CALLS_LOCKED = _always(
-    "orderly-listener-begins-under-its-lock",
-    "An orderly listener is called only for a queue in use, with a lock that its client may still believe in.",
-    _calls_locked,
-    "OR-4",
-    "OR-6",
-)
-
-
-def _pulled_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("orderly-queue-is-pulled-under-its-lock", "PL-10", "OR-9")
+def pulled_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly client that has learnt that its lock is lost pulls no messages from that queue."""
     moved = all_of(s.was.owns[c, q], s.owns[c, q], s.was.next_offset[c, q] < s.next_offset[c, q])
     return implies(moved, all_of(s.was.locked[c, q], s.was.life[c] == Life.UP))
 
 
-PULLED_LOCKED = _always(
-    "orderly-queue-is-pulled-under-its-lock",
-    "An orderly client that has learnt that its lock is lost pulls no messages from that queue.",
-    _pulled_locked,
-    "PL-10",
-    "OR-9",
-)
-LOCK_IS_NEW = _always(
-    "lock-is-new-to-who-gets-it",
-    "A client that gets the lock of a queue, even by a late request, has it for its whole time.",
-    lambda s, c, q: implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0),
-    "OR-1",
-    "OR-10",
-)
+@_always("lock-is-new-to-who-gets-it", "OR-1", "OR-10")
+def lock_is_new(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that gets the lock of a queue, even by a late request, has it for its whole time."""
+    return implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0)
 
 
-def _given_up_idle(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("queue-is-given-up-without-a-call", "RB-33", "RB-34")
+def given_up_idle(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An orderly client removes a queue that it has dropped only when no listener runs for it, unless it does so by
+    force.
+    """
     removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] != Life.GONE)
     ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
     return implies(all_of(removed, ran), s.was.result[c, q] != Result.NONE)
 
 
-GIVEN_UP_IDLE = _always(
-    "queue-is-given-up-without-a-call",
-    (
-        "An orderly client removes a queue that it has dropped only when no listener runs for it, unless it "
-        "does so by force."
-    ),
-    _given_up_idle,
-    "RB-33",
-    "RB-34",
-)
-
-
-def _renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("dropped-queue-is-not-renewed", "OR-9", "RB-33")
+def renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The lock of a dropped queue is no longer renewed (5.x)."""
     younger = any_of(s.lock_age[c, q] < s.was.lock_age[c, q], s.holder_age[q] < s.was.holder_age[q])
     kept = all_of(s.was.dropped[c, q], s.dropped[c, q], s.was.holder[q] == c + 1)
     disbelieves = all_of(s.was.locked[c, q], not_(s.locked[c, q]))
@@ -273,38 +210,31 @@ def _renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(kept, not_(by_another)), not_(any_of(younger, disbelieves)))
 
 
-RENEWS_OWNED = _always(
-    "dropped-queue-is-not-renewed",
-    "The lock of a dropped queue is no longer renewed (5.x).",
-    _renews_owned,
-    "OR-9",
-    "RB-33",
-)
-RENEWS_DROPPED = _can(
-    "dropped-queue-is-renewed-in-4.9.8",
-    "A client of 4.9.8 renews the locks of queues that it has dropped as well.",
-    lambda s, c, q: all_of(s.was.dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was.holder_age[q]),
-    "OR-9",
-)
-LEARNS_OF_A_LOSS = _can(
-    "refused-lock-is-believed-no-more",
-    (
-        "A client whose lock now belongs to another client learns so in its next round of renewal, and no "
-        "longer believes in it."
-    ),
-    lambda s, c, q: all_of(s.was.owns[c, q], s.owns[c, q], s.was.locked[c, q], not_(s.locked[c, q])),
-    "OR-5",
-    "OR-9",
-)
-LOCKED_LATE = _can(
-    "late-lock-request-locks-a-free-queue",
-    "A lock request that arrives late locks a queue that its client does not have.",
-    lambda s, c, q: all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0),
-    "OR-10",
-)
+@_can("dropped-queue-is-renewed-in-4.9.8", "OR-9")
+def renews_dropped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client of 4.9.8 renews the locks of queues that it has dropped as well."""
+    return all_of(s.was.dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was.holder_age[q])
 
 
-def _still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_can("refused-lock-is-believed-no-more", "OR-5", "OR-9")
+def learns_of_a_loss(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client whose lock now belongs to another client learns so in its next round of renewal, and no longer believes
+    in it.
+    """
+    return all_of(s.was.owns[c, q], s.owns[c, q], s.was.locked[c, q], not_(s.locked[c, q]))
+
+
+@_can("late-lock-request-locks-a-free-queue", "OR-10")
+def locked_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A lock request that arrives late locks a queue that its client does not have."""
+    return all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0)
+
+
+@_always("orderly-process-that-stands-still-does-nothing", "OR-9", "OR-11")
+def orderly_stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """In a suspended orderly client no call begins or ends, no lock is renewed, and nothing is pulled or committed,
+    while its locks age.
+    """
     both = all_of(s.was.paused[c], s.paused[c])
     older = all_of(
         implies(s.locked[c, q], s.lock_age[c, q] >= s.was.lock_age[c, q]),
@@ -324,30 +254,12 @@ def _still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(both, all_of(unchanged, older, not_(got)))
 
 
-ORDERLY_STANDS_STILL = _always(
-    "orderly-process-that-stands-still-does-nothing",
-    (
-        "In a suspended orderly client no call begins or ends, no lock is renewed, and nothing is pulled or "
-        "committed, while its locks age."
-    ),
-    _still,
-    "OR-9",
-    "OR-11",
-)
-
-
-def _cached_is_unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("cached-messages-put-the-unlock-off", "RB-34")
+def cached_is_unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client of 4.9.8 that gives up a queue while messages wait in its window keeps the lock for now."""
     removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
     waits = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
     return implies(all_of(removed, waits), all_of(s.unlocking[c, q], same(s.holder[q], s.was.holder[q])))
-
-
-CACHED_IS_UNLOCKED_LATER = _always(
-    "cached-messages-put-the-unlock-off",
-    "A client of 4.9.8 that gives up a queue while messages wait in its window keeps the lock for now.",
-    _cached_is_unlocked_later,
-    "RB-34",
-)
 
 
 def _unlocking(s: GroupState) -> BoolLike:
@@ -355,7 +267,7 @@ def _unlocking(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.unlocking[c, q] if late else False))
 
 
-UNLOCKS_AT_LAST = Property(
+UNLOCKS_AT_LAST = Property[GroupState](
     id="unlock-that-was-put-off-comes",
     statement="An unlock that was put off is eventually sent, unless the process ends.",
     kind=Kind.EVENTUALLY,
@@ -365,7 +277,11 @@ UNLOCKS_AT_LAST = Property(
 )
 
 
-def _dropped_stays_dropped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("orderly-queue-is-dropped-before-it-is-removed", "RB-30", "RB-33")
+def dropped_in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Only a queue in use is dropped; a dropped one comes back only after it was removed, and nothing is left of it
+    then.
+    """
     drops = all_of(s.dropped[c, q], not_(s.was.dropped[c, q]))
     in_use = all_of(s.was.owns[c, q], s.was.life[c] == Life.UP)
     left = all_of(_had(s, c, q), not_(_has(s, c, q)))
@@ -377,46 +293,27 @@ def _dropped_stays_dropped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-DROPPED_IN_ORDER = _always(
-    "orderly-queue-is-dropped-before-it-is-removed",
-    "Only a queue in use is dropped; a dropped one comes back only after it was removed, and nothing is left of "
-    "it then.",
-    _dropped_stays_dropped,
-    "RB-30",
-    "RB-33",
-)
-
-
 def _stopping(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
 
 
-RETURNS_WHILE_STOPPING = _can(
-    "orderly-call-returns-during-a-stop",
-    "A listener call that is running when its client begins to shut down may still return.",
-    lambda s, c, q: all_of(_stopping(s, c), s.was.result[c, q] == Result.NONE, s.result[c, q] != Result.NONE),
-    "ST-8",
-)
-COUNTS_WHILE_STOPPING = _can(
-    "orderly-result-counts-during-a-stop",
-    "The result of a call may still be acted upon while its client shuts down.",
-    lambda s, c, q: all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE),
-    "ST-8",
-)
+@_can("orderly-call-returns-during-a-stop", "ST-8")
+def returns_while_stopping(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A listener call that is running when its client begins to shut down may still return."""
+    return all_of(_stopping(s, c), s.was.result[c, q] == Result.NONE, s.result[c, q] != Result.NONE)
 
 
-def _forced_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_can("orderly-result-counts-during-a-stop", "ST-8")
+def counts_while_stopping(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The result of a call may still be acted upon while its client shuts down."""
+    return all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE)
+
+
+@_always("unlock-by-force-waits-its-time", "RB-33")
+def forced_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A queue is taken away from a running listener only if the last renewal of its lock was longer ago than the delay
+    (5.2.0).
+    """
     removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
     runs = s.exists(Message, lambda m: all_of(s.orphan[c, q, m] != Orphan.NONE, s.was.orphan[c, q, m] == Orphan.NONE))
     return implies(all_of(removed, runs), s.was.lock_age[c, q] > s.unlock_delay)
-
-
-FORCED_LATE = _always(
-    "unlock-by-force-waits-its-time",
-    (
-        "A queue is taken away from a running listener only if the last renewal of its lock was longer ago than "
-        "the delay (5.2.0)."
-    ),
-    _forced_late,
-    "RB-33",
-)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ..model.kernel import UNBOUNDED, BoolLike, IntLike, all_of, any_of, implies, not_, same
@@ -10,11 +11,8 @@ from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
-from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 SHORT_BATCHES = "no listener call lasts longer than the broker's window minus the client's (30 s) minus an answer (1 s)"
 SURE_RENEWAL = "every round of renewal succeeds"
@@ -120,7 +118,7 @@ def _owned_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
-EXCLUSIVE = Property(
+EXCLUSIVE = Property[OrderlyLockState](
     id="one-listener-a-queue",
     statement="Two clients never run a listener on one queue at a time.",
     kind=Kind.ALWAYS,
@@ -128,7 +126,7 @@ EXCLUSIVE = Property(
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1", "G4"),
 )
-EXCLUSIVE_FOR_ALL_WINDOWS = Property(
+EXCLUSIVE_FOR_ALL_WINDOWS = Property[OrderlyLockState](
     id="one-listener-a-queue-for-all-windows",
     statement="Two clients never run a listener on one queue, for any lock times that fit together.",
     kind=Kind.ALWAYS,
@@ -136,7 +134,7 @@ EXCLUSIVE_FOR_ALL_WINDOWS = Property(
     assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
     rules=("OR-1", "OR-6", "OR-11", "G1"),
 )
-AGES_AGREE = Property(
+AGES_AGREE = Property[OrderlyLockState](
     id="lock-ages-agree",
     statement=(
         "For the broker, a lock is older than for its client, or for a batch begun under it, by at most the "
@@ -147,7 +145,7 @@ AGES_AGREE = Property(
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
 )
-FORCE_COMES_LATE = Property(
+FORCE_COMES_LATE = Property[OrderlyLockState](
     id="force-comes-late",
     statement="A call runs under a lock of its client, and none outlives the window that it belongs to.",
     kind=Kind.ALWAYS,
@@ -155,7 +153,7 @@ FORCE_COMES_LATE = Property(
     assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
     rules=("OR-1", "RB-33"),
 )
-EXCLUSIVE_WHILE_RENEWED = Property(
+EXCLUSIVE_WHILE_RENEWED = Property[OrderlyLockState](
     id="one-listener-a-queue-while-renewed",
     statement=(
         "As long as locks are renewed, a listener call may last any length of time without a second one running."
@@ -165,14 +163,14 @@ EXCLUSIVE_WHILE_RENEWED = Property(
     assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
     rules=("OR-9", "OR-11", "G1"),
 )
-ROUNDS_IN_TIME = Property(
+ROUNDS_IN_TIME = Property[OrderlyLockState](
     id="rounds-in-time",
     statement="If every renewal succeeds, no more time than the period passes between two rounds of a client.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Consumer, lambda c: s.round[c] <= s.renewal),
     rules=("OR-9",),
 )
-OWNED_IS_RENEWED = Property(
+OWNED_IS_RENEWED = Property[OrderlyLockState](
     id="owned-lock-is-renewed",
     statement="If every renewal succeeds, the lock of an owned queue is never older than the last round.",
     kind=Kind.ALWAYS,
@@ -180,7 +178,7 @@ OWNED_IS_RENEWED = Property(
     assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
     rules=("OR-9",),
 )
-RUNS_ON_OWNED = Property(
+RUNS_ON_OWNED = Property[OrderlyLockState](
     id="listeners-run-on-owned-queues",
     statement="A listener runs only on a queue that its client has.",
     kind=Kind.ALWAYS,
@@ -188,7 +186,7 @@ RUNS_ON_OWNED = Property(
     assuming=(NO_DROP, AWAITED),
     rules=("OR-6",),
 )
-BELIEVED_IS_HELD = Property(
+BELIEVED_IS_HELD = Property[OrderlyLockState](
     id="believed-lock-is-held",
     statement="A client that believes in its lock has it: the broker's table names no other.",
     kind=Kind.ALWAYS,
@@ -196,7 +194,7 @@ BELIEVED_IS_HELD = Property(
     assuming=(STEADY, KEPT_TABLE, AT_ONCE),
     rules=("OR-1", "OR-9", "PQ-10", "U10"),
 )
-RELEASED_IS_FREE = Property(
+RELEASED_IS_FREE = Property[OrderlyLockState](
     id="released-queue-is-free",
     statement="The lock of a queue that a running client has given up is free for the next owner.",
     kind=Kind.ALWAYS,
@@ -204,7 +202,7 @@ RELEASED_IS_FREE = Property(
     assuming=("no lock request is on its way when the queue is given up",),
     rules=("RB-33", "OR-10"),
 )
-READY = Property(
+READY = Property[OrderlyLockState](
     id="owner-is-ready",
     statement="The owner of a queue always believes in its lock, so it may consume.",
     kind=Kind.ALWAYS,
@@ -232,7 +230,7 @@ def _nobody_left(s: OrderlyLockState) -> BoolLike:
     return s.forall(Consumer, lambda c: s.life[c] != Life.UP) if s.leaves + s.crashes else False
 
 
-TAKEOVER = Property(
+TAKEOVER = Property[OrderlyLockState](
     id="lock-taken-over",
     statement="A lock whose holder does not have the queue eventually ends up with a client that has it.",
     kind=Kind.EVENTUALLY,
@@ -241,7 +239,7 @@ TAKEOVER = Property(
     assuming=("weak fairness of clocks, rebalance and renewal",),
     rules=("OR-1", "RB-30", "G10"),
 )
-READY_AGAIN = Property(
+READY_AGAIN = Property[OrderlyLockState](
     id="owner-ready-again",
     statement=(
         "If clients have a queue, one of them eventually believes in its lock, or nobody has the queue any more."
@@ -252,7 +250,7 @@ READY_AGAIN = Property(
     assuming=("weak fairness of clocks, rebalance and renewal",),
     rules=("OR-5", "OR-9", "G10"),
 )
-GHOST = Property(
+GHOST = Property[OrderlyLockState](
     id="ghost-lock",
     statement="A lock request that is late locks a queue for a client that has just given it up.",
     kind=Kind.SOMETIMES,
@@ -352,10 +350,13 @@ _ALL_WINDOWS: tuple[Constants, ...] = (
 )
 
 
+_claim = partial(claim_about, orderly_lock)
+
+
 def claims() -> Iterator[Claim]:
     """All claims about the lock machine, naive ones last."""
     for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
-        yield Claim(property=EXCLUSIVE, machine=orderly_lock, constants=constants)
+        yield _claim(EXCLUSIVE, constants)
     for constants in _ALL_WINDOWS:
         lemmas = (AGES_AGREE, FORCE_COMES_LATE) if "force" in constants else (AGES_AGREE,)
         yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=lemmas)
@@ -366,45 +367,27 @@ def claims() -> Iterator[Claim]:
         lemmas=(ROUNDS_IN_TIME, OWNED_IS_RENEWED, RUNS_ON_OWNED),
     )
     for constants in _BELIEVED:
-        yield Claim(property=BELIEVED_IS_HELD, machine=orderly_lock, constants=constants)
-    yield Claim(property=RELEASED_IS_FREE, machine=orderly_lock, constants=SMALL)
-    yield Claim(property=READY, machine=orderly_lock, constants=RENEWED)
-    yield Claim(property=TAKEOVER, machine=orderly_lock, constants={"crashes": 1})
-    yield Claim(property=READY_AGAIN, machine=orderly_lock, constants={"lock_losses": 1})
-    yield Claim(property=GHOST, machine=orderly_lock, constants={"renewals": "in-flight"})
+        yield _claim(BELIEVED_IS_HELD, constants)
+    yield _claim(RELEASED_IS_FREE, SMALL)
+    yield _claim(READY, RENEWED)
+    yield _claim(TAKEOVER, {"crashes": 1})
+    yield _claim(READY_AGAIN, {"lock_losses": 1})
+    yield _claim(GHOST, {"renewals": "in-flight"})
     for constants, lesson in _BREAKERS:
-        yield Claim(
-            property=EXCLUSIVE, machine=orderly_lock, constants=constants, expected=Verdict.VIOLATED, lesson=lesson
-        )
+        yield _claim(EXCLUSIVE, constants, lesson)
     for constants, lesson in _FALSE_BELIEFS:
-        yield Claim(
-            property=BELIEVED_IS_HELD,
-            machine=orderly_lock,
-            constants=constants,
-            expected=Verdict.VIOLATED,
-            lesson=lesson,
-        )
-    yield Claim(
-        property=RELEASED_IS_FREE,
-        machine=orderly_lock,
-        constants={"renewals": "in-flight"},
-        expected=Verdict.VIOLATED,
-        lesson="A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
+        yield _claim(BELIEVED_IS_HELD, constants, lesson)
+    yield _claim(
+        RELEASED_IS_FREE,
+        {"renewals": "in-flight"},
+        "A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
     )
-    yield Claim(
-        property=TAKEOVER,
-        machine=orderly_lock,
-        constants={"renewals": "in-flight"},
-        expected=Verdict.VIOLATED,
-        lesson=(
-            "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
-            "and leaves it idle."
-        ),
+    yield _claim(
+        TAKEOVER,
+        {"renewals": "in-flight"},
+        "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
+        "and leaves it idle.",
     )
-    yield Claim(
-        property=READY,
-        machine=orderly_lock,
-        constants={"drops": 0},
-        expected=Verdict.VIOLATED,
-        lesson="Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded.",
+    yield _claim(
+        READY, {"drops": 0}, "Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded."
     )

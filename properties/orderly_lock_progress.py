@@ -13,12 +13,10 @@ from ..model.lock import fresh, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, orderly_lock
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
 from .property import Kind, Property
 from .verdict import Verdict
-
-Constants = dict[str, int | str]
 
 
 def _some(s: OrderlyLockState, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
@@ -33,7 +31,7 @@ def _sooner_or_later(
     name: str, statement: str, ends: Callable[[OrderlyLockState, Any, Any], BoolLike], *rules: str
 ) -> Property:
     """Something about a client and a queue that stays true only for a while."""
-    return Property(
+    return Property[OrderlyLockState](
         id=name,
         statement=statement,
         kind=Kind.EVENTUALLY,
@@ -54,7 +52,7 @@ REQUEST_ENDS = _sooner_or_later(
     "OR-1",
     "OR-9",
 )
-FREE_IS_ASKED_FOR = Property(
+FREE_IS_ASKED_FOR = Property[OrderlyLockState](
     id="free-queue-is-asked-for",
     statement="A queue that nobody has is asked for by a client that runs.",
     kind=Kind.EVENTUALLY,
@@ -82,7 +80,7 @@ FALSE_BELIEF_ENDS = _sooner_or_later(
     "OR-9",
     "U10",
 )
-DEAD_LOCK_ENDS = Property(
+DEAD_LOCK_ENDS = Property[OrderlyLockState](
     id="lock-of-the-dead-ends",
     statement=(
         "The lock of a client that died eventually goes to another client, if one runs: refused renewals do not "
@@ -93,14 +91,14 @@ DEAD_LOCK_ENDS = Property(
     holds=lambda s: any_of(not_(_dead_holds(s)), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
     rules=("OR-1", "OR-9"),
 )
-RENEWED_IN_A_BATCH = Property(
+RENEWED_IN_A_BATCH = Property[OrderlyLockState](
     id="lock-renewed-in-a-batch",
     statement="A lock is renewed while a listener runs: the call need not end for that.",
     kind=Kind.SOMETIMES,
     holds=lambda s: _some(s, lambda c, q: all_of(s.runs[c, q], s.locked[c, q], s.lock_age[c, q] < s.batch_age[c, q])),
     rules=("OR-9",),
 )
-ALONE_KEEPS = Property(
+ALONE_KEEPS = Property[OrderlyLockState](
     id="lone-client-keeps-its-locks",
     statement="A client that is alone has the lock for as long as it has the queue.",
     kind=Kind.ALWAYS,
@@ -108,7 +106,7 @@ ALONE_KEEPS = Property(
     assuming=(KEPT_TABLE, "no other client"),
     rules=("OR-1", "OR-9"),
 )
-RUNS_IN_TABLE = Property(
+RUNS_IN_TABLE = Property[OrderlyLockState](
     id="listeners-run-in-the-table",
     statement="A queue stays in the table of its client while a listener runs on it.",
     kind=Kind.ALWAYS,
@@ -122,7 +120,7 @@ def _ended(s: OrderlyLockState) -> IntLike:
     return (s.leaves - s.leaves_left if s.leaves else 0) + (s.crashes - s.crashes_left if s.crashes else 0)
 
 
-GONE_HAS_NOTHING = Property(
+GONE_HAS_NOTHING = Property[OrderlyLockState](
     id="gone-client-has-nothing",
     statement="A client that is gone has no queue, believes in no lock, runs no listener and waits for no answer.",
     kind=Kind.ALWAYS,
@@ -140,14 +138,14 @@ GONE_HAS_NOTHING = Property(
     ),
     rules=("ST-8",),
 )
-ENDS_FOR_A_REASON = Property(
+ENDS_FOR_A_REASON = Property[OrderlyLockState](
     id="clients-end-by-stop-or-crash",
     statement="Clients end exactly when they stop or die: as many have ended as there were stops and crashes.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.count(Consumer, lambda c: s.life[c] != Life.UP) == _ended(s),
     rules=("ST-8",),
 )
-STOP_FREES_LOCKS = Property(
+STOP_FREES_LOCKS = Property[OrderlyLockState](
     id="stop-frees-its-locks",
     statement="Once a client begins to stop in order, the broker holds no lock for it.",
     kind=Kind.ALWAYS,
@@ -155,7 +153,7 @@ STOP_FREES_LOCKS = Property(
     assuming=("no client dies", "its queues were not dropped a moment before"),
     rules=("ST-8", "OR-10"),
 )
-STOP_ENDS = Property(
+STOP_ENDS = Property[OrderlyLockState](
     id="stop-ends",
     statement="A client that begins to stop is eventually gone.",
     kind=Kind.EVENTUALLY,

@@ -13,13 +13,10 @@ from ..model.lock import LockState, holds_lock
 from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock, renewable
 from ..model.route import Queue
-from .claim import Claim, claims_of
+from .claim import Claim, Constants, claims_of
 from .of_each import always, sometimes
 from .orderly_lock import KEPT_TABLE
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
-
 
 _step = always(Consumer, Queue, assuming=(KEPT_TABLE,))
 _can = sometimes(Consumer, Queue)
@@ -50,7 +47,9 @@ def _asks_nothing(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(same(s.request[c, q], s.was.request[c, q]), answered)
 
 
-def _stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("paused-client-does-nothing", "OR-11")
+def stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A suspended client does nothing until it continues: what it has, and what it runs, stays unchanged."""
     was_there = _same_table(s, c, q)
     broker = True if s.renewals == "in-flight" else _not_renewed(s, c, q)
     runs = same(s.runs[c, q], s.was.runs[c, q])
@@ -58,40 +57,25 @@ def _stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.was.paused[c], all_of(was_there, broker, runs, alive, _asks_nothing(s, c, q)))
 
 
-STANDS_STILL = _step(
-    "paused-client-does-nothing",
-    "A suspended client does nothing until it continues: what it has, and what it runs, stays unchanged.",
-    _stands_still,
-    "OR-11",
-)
-
-
-def _stopping(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("stopping-client-locks-nothing", "ST-8")
+def stops(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that shuts down no longer takes, renews or drops queues."""
     begins = all_of(s.runs[c, q], not_(s.was.runs[c, q])) if s.await_listeners else False
     lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
     quiet = all_of(_same_table(s, c, q), _not_renewed(s, c, q), _asks_nothing(s, c, q), not_(begins))
     return implies(lasts, quiet)
 
 
-STOPS = _step(
-    "stopping-client-locks-nothing",
-    "A client that shuts down no longer takes, renews or drops queues.",
-    _stopping,
-    "ST-8",
-)
-
-
-def _gone(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("gone-client-does-nothing", "ST-8")
+def stays_gone(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that is gone takes, renews and releases no lock."""
     kept = implies(held_lock(s, c, q), any_of(holds_lock(s, c, q), s.holder[q] != 0))
     return implies(s.was.life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
 
 
-STAYS_GONE = _step(
-    "gone-client-does-nothing", "A client that is gone takes, renews and releases no lock.", _gone, "ST-8"
-)
-
-
-def _one_after_the_other(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("queue-is-dropped-before-it-is-removed", "RB-30", "RB-33")
+def in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A queue enters the table of a client, is dropped, and is removed, in this order, unless the client ends."""
     now, before = s.window[c, q], s.was.window[c, q]
     ended = all_of(s.life[c] == Life.GONE, s.was.life[c] != Life.GONE) if s.leaves + s.crashes else False
     return any_of(
@@ -103,15 +87,6 @@ def _one_after_the_other(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLik
     )
 
 
-IN_TURN = _step(
-    "queue-is-dropped-before-it-is-removed",
-    "A queue enters the table of a client, is dropped, and is removed, in this order, unless the client ends.",
-    _one_after_the_other,
-    "RB-30",
-    "RB-33",
-)
-
-
 def lost_only_by(s: LockState, c: IntLike, q: IntLike, *gives_back: BoolLike) -> BoolLike:
     """Whether ``c``, if the step took its lock, gave it back itself, or another client took it after it had expired."""
     freed = all_of(s.holder[q] == 0, any_of(*gives_back))
@@ -119,37 +94,29 @@ def lost_only_by(s: LockState, c: IntLike, q: IntLike, *gives_back: BoolLike) ->
     return implies(all_of(held_lock(s, c, q), not_(holds_lock(s, c, q))), any_of(freed, taken))
 
 
-def _given_back(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("lock-is-given-back-or-expires", "OR-1", "RB-33")
+def given_back(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client loses its lock only by giving it back, or because another client takes it after it has expired."""
     removed = all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     late = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
     stops = all_of(s.was.life[c] == Life.UP, s.life[c] == Life.STOPPING) if s.leaves else False
     return lost_only_by(s, c, q, removed, late, all_of(stops, s.was.window[c, q] == Window.IN))
 
 
-GIVEN_BACK = _step(
-    "lock-is-given-back-or-expires",
-    "A client loses its lock only by giving it back, or because another client takes it after it has expired.",
-    _given_back,
-    "OR-1",
-    "RB-33",
-)
-
-
 def renewed_by_holder(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether ``c``, if its lock got younger in the step, has renewed it."""
+    """The age of a lock starts again only because the client that has it renews it."""
     younger = all_of(held_lock(s, c, q), holds_lock(s, c, q), s.holder_age[q] < s.was.holder_age[q])
     return implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0))
 
 
-RENEWED_BY_HOLDER = _step(
-    "lock-is-renewed-by-its-holder",
-    "The age of a lock starts again only because the client that has it renews it.",
-    renewed_by_holder,
-    "OR-9",
-)
+lock_renewed = _step("lock-is-renewed-by-its-holder", "OR-9")(renewed_by_holder)
 
 
-def _removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("removed-queue-is-unlocked", "RB-33", "RB-34")
+def removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that removes a queue from its table unlocks it, or schedules the unlock, and no longer believes in its
+    lock.
+    """
     removed = all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
     freed = not_(holds_lock(s, c, q))
@@ -157,66 +124,38 @@ def _removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLik
     return implies(all_of(removed, alive), all_of(any_of(freed, later), not_(s.locked[c, q])))
 
 
-REMOVED_IS_UNLOCKED = _step(
-    "removed-queue-is-unlocked",
-    (
-        "A client that removes a queue from its table unlocks it, or schedules the unlock, and no longer "
-        "believes in its lock."
-    ),
-    _removed_is_unlocked,
-    "RB-33",
-    "RB-34",
-)
-
-
-def _unlocked_later(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("unlock-put-off-for-dropped-queues-only", "RB-34")
+def unlocked_later(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """An unlock is put off only for a queue that was dropped and is being removed."""
     begins = all_of(s.unlocking[c, q], not_(s.was.unlocking[c, q]))
     return implies(begins, all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT))
 
 
-UNLOCKED_LATER = _step(
-    "unlock-put-off-for-dropped-queues-only",
-    "An unlock is put off only for a queue that was dropped and is being removed.",
-    _unlocked_later,
-    "RB-34",
-)
-
-
-def _late_unlock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("late-unlock-unlocks", "RB-34")
+def late_unlock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """An unlock that was put off frees the queue when it comes."""
     ends = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q]))
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
     return implies(all_of(ends, alive), not_(holds_lock(s, c, q)))
 
 
-LATE_UNLOCK = _step(
-    "late-unlock-unlocks", "An unlock that was put off frees the queue when it comes.", _late_unlock, "RB-34"
-)
-
-
-def _begins_in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("listener-begins-under-its-lock", "OR-4", "OR-6")
+def begins_in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A listener call begins only on a queue in use, whose lock its client believes in."""
     begins = all_of(s.runs[c, q], not_(s.was.runs[c, q]))
     fresh = all_of(s.was.locked[c, q], s.was.lock_age[c, q] <= s.client_window)
     return implies(begins, all_of(s.was.window[c, q] == Window.IN, fresh))
 
 
-BEGINS_IN_TURN = _step(
-    "listener-begins-under-its-lock",
-    "A listener call begins only on a queue in use, whose lock its client believes in.",
-    _begins_in_turn,
-    "OR-4",
-    "OR-6",
-)
+@_step("only-own-queues-are-renewed", "OR-9")
+def renews_its_own(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client asks to renew the locks of queues in its table only."""
+    return implies(all_of(s.was.request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q))
 
 
-RENEWS_ITS_OWN = _step(
-    "only-own-queues-are-renewed",
-    "A client asks to renew the locks of queues in its table only.",
-    lambda s, c, q: implies(all_of(s.was.request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q)),
-    "OR-9",
-)
-
-
-def _one_request(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("one-lock-request-at-a-time", "OR-1")
+def one_request(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client asks for a lock again only when its last request for it is over."""
     now, before = s.request[c, q], s.was.request[c, q]
     granted = all_of(before == Request.ASKED, now == Request.GRANTED)
     return any_of(
@@ -224,20 +163,14 @@ def _one_request(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-ONE_REQUEST = _step(
-    "one-lock-request-at-a-time",
-    "A client asks for a lock again only when its last request for it is over.",
-    _one_request,
-    "OR-1",
-)
-
-
 def _by_one(now: IntLike, before: IntLike) -> BoolLike:
     return any_of(same(now, 0), same(now, before), same(now, before + 1))
 
 
-def _one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    """If one clock that is read for a lock moved on, all of them did: ages stop growing only at their maximum."""
+@_step("clocks-go-on-together", "OR-1", "PQ-10")
+def one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """Time passes for brokers and clients alike, one tick at a time."""
+    # If one clock that is read for a lock moved on, all of them did: ages stop growing only at their maximum.
     broker_ran = s.holder_age[q] > s.was.holder_age[q]
     client_ran = s.lock_age[c, q] > s.was.lock_age[c, q]
     broker_runs = any_of(broker_ran, s.holder[q] == 0, s.holder_age[q] > s.broker_window)
@@ -247,61 +180,37 @@ def _one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(by_one, rounds, implies(client_ran, broker_runs), implies(broker_ran, client_runs))
 
 
-ONE_CLOCK = _step(
-    "clocks-go-on-together",
-    "Time passes for brokers and clients alike, one tick at a time.",
-    _one_clock,
-    "OR-1",
-    "PQ-10",
-)
-
-
-def _of_what_goes_on(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_step("ages-are-of-what-goes-on", "OR-5", "OR-9")
+def ages_begin_anew(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """Each listener call and each answer is timed from its own beginning; what is over has no age."""
     answer = implies(s.request[c, q] < Request.GRANTED, s.request_age[c, q] == 0) if s.renewals == "in-flight" else True
     outlived = implies(s.outlived[c, q], s.runs[c, q]) if s.force else True
     return all_of(implies(not_(s.runs[c, q]), s.batch_age[c, q] == 0), answer, outlived)
 
 
-AGES_BEGIN_ANEW = _step(
-    "ages-are-of-what-goes-on",
-    "Each listener call and each answer is timed from its own beginning; what is over has no age.",
-    _of_what_goes_on,
-    "OR-5",
-    "OR-9",
-)
-
-
-def _refused(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@_can("refused-renewal-is-heard-of", "OR-9")
+def refused(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that is refused the lock of a queue that it has stops believing in it, and its request is over."""
     over = s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True
     in_use = all_of(s.was.window[c, q] == Window.IN, s.window[c, q] == Window.IN)
     return all_of(over, in_use, s.was.locked[c, q], not_(s.locked[c, q]))
 
 
-REFUSED = _can(
-    "refused-renewal-is-heard-of",
-    "A client that is refused the lock of a queue that it has stops believing in it, and its request is over.",
-    _refused,
-    "OR-9",
-)
-DROPPED_IS_RENEWED = _can(
-    "dropped-queue-is-renewed",
-    "Clients of 4.9.8 renew the locks of queues that they have dropped, too.",
-    lambda s, c, q: all_of(
-        s.was.window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was.lock_age[c, q]
-    ),
-    "OR-9",
-)
-OLD_CALL_KEEPS_NOTHING = _can(
-    "call-of-an-old-window-keeps-no-new-one",
-    "A call that outlived the forced unlock does not keep the queue from being removed after it was taken again.",
-    lambda s, c, q: all_of(
+@_can("dropped-queue-is-renewed", "OR-9")
+def dropped_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """Clients of 4.9.8 renew the locks of queues that they have dropped, too."""
+    return all_of(s.was.window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was.lock_age[c, q])
+
+
+@_can("call-of-an-old-window-keeps-no-new-one", "RB-33")
+def old_call_keeps_nothing(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A call that outlived the forced unlock does not keep the queue from being removed after it was taken again."""
+    return all_of(
         s.was.window[c, q] == Window.DROPPED,
         s.window[c, q] == Window.OUT,
         s.runs[c, q],
         s.was.lock_age[c, q] <= s.unlock_delay,
-    ),
-    "RB-33",
-)
+    )
 
 
 def _late_round(s: OrderlyLockState, c: IntLike) -> BoolLike:
@@ -309,27 +218,26 @@ def _late_round(s: OrderlyLockState, c: IntLike) -> BoolLike:
     return all_of(s.was.round[c] == s.renewal, s.round[c] == s.renewal)
 
 
-STOPPING_ENDS_ROUNDS = _can(
-    "time-passes-while-a-client-stops",
-    "A client that shuts down no longer renews, and its listeners keep running beyond the next round.",
-    lambda s, c, q: all_of(
+@_can("time-passes-while-a-client-stops", "ST-8", "OR-9")
+def stopping_ends_rounds(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that shuts down no longer renews, and its listeners keep running beyond the next round."""
+    return all_of(
         _late_round(s, c),
         s.was.life[c] == Life.STOPPING,
         s.window[c, q] == Window.IN,
         s.batch_age[c, q] > s.was.batch_age[c, q],
-    ),
-    "ST-8",
-    "OR-9",
-)
-DROPPED_IS_NOT_IN_ROUNDS = _can(
-    "dropped-queue-grows-old",
-    "The lock of a dropped queue gets older than one round of renewal: rounds leave it out.",
-    lambda s, c, q: all_of(
+    )
+
+
+@_can("dropped-queue-grows-old", "OR-9")
+def dropped_is_not_in_rounds(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """The lock of a dropped queue gets older than one round of renewal: rounds leave it out."""
+    return all_of(
         _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was.holder_age[q]
-    ),
-    "OR-9",
-)
-RENEWAL_IS_ASKED = Property(
+    )
+
+
+RENEWAL_IS_ASKED = Property[OrderlyLockState](
     id="renewal-is-asked-for",
     statement="A client eventually asks to renew the lock of a queue that it has, after its last request is over.",
     kind=Kind.EVENTUALLY,
@@ -355,29 +263,29 @@ _SHORT: Constants = {"client_window": 1, "broker_window": 2, "batch": 1}
 def claims() -> Iterator[Claim]:
     """All claims about steps."""
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
-        ({**_ALONE, "pauses": 1}, (STANDS_STILL, IN_TURN, AGES_BEGIN_ANEW)),
-        ({**_ALONE, "pauses": 1, "leaves": 1}, (STANDS_STILL, STOPS)),
-        ({**_OLD, "pauses": 1}, (STANDS_STILL, DROPPED_IS_RENEWED, GIVEN_BACK)),
-        ({**_FLIGHT, "pauses": 1}, (STANDS_STILL,)),
-        ({**_CERTAIN, "pauses": 1}, (STANDS_STILL, ONE_CLOCK)),
+        ({**_ALONE, "pauses": 1}, (stands_still, in_turn, ages_begin_anew)),
+        ({**_ALONE, "pauses": 1, "leaves": 1}, (stands_still, stops)),
+        ({**_OLD, "pauses": 1}, (stands_still, dropped_is_renewed, given_back)),
+        ({**_FLIGHT, "pauses": 1}, (stands_still,)),
+        ({**_CERTAIN, "pauses": 1}, (stands_still, one_clock)),
         (
             {**_ALONE, "force": 1, "pauses": 1},
-            (STANDS_STILL, IN_TURN, REMOVED_IS_UNLOCKED, GIVEN_BACK, AGES_BEGIN_ANEW, OLD_CALL_KEEPS_NOTHING),
+            (stands_still, in_turn, removed_is_unlocked, given_back, ages_begin_anew, old_call_keeps_nothing),
         ),
-        ({**_ALONE, "leaves": 1, "await_listeners": 0}, (STOPS,)),
-        ({**_OLD, "leaves": 1}, (STOPS, REMOVED_IS_UNLOCKED, UNLOCKED_LATER, LATE_UNLOCK, IN_TURN)),
-        ({**_FLIGHT, "leaves": 1}, (STOPS, IN_TURN, RENEWS_ITS_OWN, ONE_REQUEST, BEGINS_IN_TURN)),
-        ({**_CERTAIN, "leaves": 1}, (STOPS, BEGINS_IN_TURN, DROPPED_IS_NOT_IN_ROUNDS)),
-        ({**_CERTAIN, "leaves": 1, "await_listeners": 0}, (STOPPING_ENDS_ROUNDS,)),
-        ({**_ALONE, "force": 1, "leaves": 1}, (STOPS,)),
+        ({**_ALONE, "leaves": 1, "await_listeners": 0}, (stops,)),
+        ({**_OLD, "leaves": 1}, (stops, removed_is_unlocked, unlocked_later, late_unlock, in_turn)),
+        ({**_FLIGHT, "leaves": 1}, (stops, in_turn, renews_its_own, one_request, begins_in_turn)),
+        ({**_CERTAIN, "leaves": 1}, (stops, begins_in_turn, dropped_is_not_in_rounds)),
+        ({**_CERTAIN, "leaves": 1, "await_listeners": 0}, (stopping_ends_rounds,)),
+        ({**_ALONE, "force": 1, "leaves": 1}, (stops,)),
         (
             {**_WATCHED, **_SHORT, "crashes": 1},
-            (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER, REMOVED_IS_UNLOCKED, BEGINS_IN_TURN, ONE_CLOCK, REFUSED),
+            (stays_gone, given_back, lock_renewed, removed_is_unlocked, begins_in_turn, one_clock, refused),
         ),
-        ({**_WATCHED, **_SHORT, "leaves": 1}, (STAYS_GONE, GIVEN_BACK, RENEWED_BY_HOLDER)),
-        ({**_ALONE, **_SHORT, "lock_losses": 1}, (RENEWED_BY_HOLDER, ONE_CLOCK)),
-        ({**_FLIGHT, "crashes": 1}, (STAYS_GONE, ONE_CLOCK, AGES_BEGIN_ANEW)),
-        ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (REFUSED,)),
+        ({**_WATCHED, **_SHORT, "leaves": 1}, (stays_gone, given_back, lock_renewed)),
+        ({**_ALONE, **_SHORT, "lock_losses": 1}, (lock_renewed, one_clock)),
+        ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew)),
+        ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (refused,)),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (RENEWAL_IS_ASKED,)),
     )
     yield from claims_of(orderly_lock, asked)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic
 
-from ..model.kernel import BoolLike, Configuration, ModelError, all_of
+from ..model.kernel import BoolLike, Configuration, ModelError, State, all_of
 
-Predicate: TypeAlias = Callable[[Any], BoolLike]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    S = TypeVar("S", bound=State, contravariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    S = TypeVar("S")
 
 
 class Kind(enum.StrEnum):
@@ -29,8 +36,10 @@ class Kind(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Property:
+class Property(Generic[S]):
     """A statement about the states or runs of a machine.
+
+    ``Property[Votes](…)`` is one about states of the class ``Votes``: a type checker then knows what ``s`` has.
 
     Attributes:
         id: short name with dashes, used on the command line.
@@ -45,8 +54,8 @@ class Property:
     id: str
     statement: str
     kind: Kind
-    holds: Predicate
-    after: Predicate | None = None
+    holds: Callable[[S], BoolLike]
+    after: Callable[[S], BoolLike] | None = None
     assuming: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
@@ -56,7 +65,7 @@ class Property:
         if self.kind is Kind.THEOREM:
             raise ModelError(f"property {self.id}: a statement without a machine is a Theorem, not a Property.")
 
-    def once_begun(self, configuration: Configuration) -> Property:
+    def once_begun(self, configuration: Configuration) -> Property[S]:
         """For a machine that can begin in several ways: nothing is owed, and no goal counts as reached, before it has
         begun.
         """

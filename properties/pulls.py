@@ -13,18 +13,16 @@ from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, sam
 from ..model.membership import Consumer
 from ..model.process_queue import owned_or_leaving
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import every_window
 from .property import Kind, Property
-
-Constants = dict[str, int | str]
 
 
 def _under_way(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.asked[c, q]))
 
 
-ANSWERED = Property(
+ANSWERED = Property[GroupState](
     id="pull-request-comes-back",
     statement="Each pull request is eventually answered, with or without messages, and is then no longer open.",
     kind=Kind.EVENTUALLY,
@@ -33,7 +31,7 @@ ANSWERED = Property(
     assuming=("weak fairness of the broker's answers",),
     rules=("PL-1", "PL-23"),
 )
-MARK_PULLED = Property(
+MARK_PULLED = Property[GroupState](
     id="mark-never-past-the-position",
     statement="A window remembers no offset beyond its pull position: what was not requested is not acknowledged.",
     kind=Kind.ALWAYS,
@@ -43,7 +41,7 @@ MARK_PULLED = Property(
 )
 
 
-LOOP_ENDS = Property(
+LOOP_ENDS = Property[GroupState](
     id="lost-loop-ends-with-its-window",
     statement="A pull loop is lost only with a window that has one: a queue that is taken, or taken again, is pulled.",
     kind=Kind.ALWAYS,
@@ -60,7 +58,7 @@ def _moved(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
 
 
-ENDS_ITS_REQUEST = Property(
+ENDS_ITS_REQUEST = Property[GroupState](
     id="an-answer-ends-its-request",
     statement="An answer that moves the pull position of a window ends the request: a request is answered once.",
     kind=Kind.ALWAYS,
@@ -75,7 +73,7 @@ def _answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(_moved(s, c, q), ended)
 
 
-NOTHING_BEFORE_THE_RESET = Property(
+NOTHING_BEFORE_THE_RESET = Property[GroupState](
     id="nothing-is-pulled-before-a-reset-is-learnt",
     statement="While the broker has a reset for a queue, the next answer to a pull is the reset.",
     kind=Kind.ALWAYS,

@@ -6,7 +6,7 @@ answers that are lost, requests that are refused, windows that are dropped, list
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..model.consume_queue import Message, is_retry
@@ -21,11 +21,9 @@ from ..model.retry_copy import Copy, Place, code, copied, in_retry_queue, readab
 from ..model.retry_policy import retry_level
 from ..model.route import Queue
 from ..model.schedule import waits
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import AT_LEAST_ONCE, EXPLAINED
 from .property import Kind, Property
-
-Constants = Mapping[str, int | str]
 
 
 def every_copy(holds: Callable[[GroupState, int], BoolLike]) -> Callable[[GroupState], BoolLike]:
@@ -83,7 +81,7 @@ def _is_delivered_retry(s: GroupState, k: IntLike) -> BoolLike:
     return all_of(s.place[k] == Place.DELIVERED, not_(s.dead[k]))
 
 
-ATTEMPTS = Property(
+ATTEMPTS = Property[GroupState](
     id="attempts-exactly-the-maximum",
     statement=(
         "A message that always fails becomes a dead letter exactly when it was sent back once more than the "
@@ -99,7 +97,7 @@ ATTEMPTS = Property(
     ),
     rules=("SB-14", "SB-15", "SB-20", "G5", "U9"),
 )
-COUNT = Property(
+COUNT = Property[GroupState](
     id="count-is-tries",
     statement="The reconsumeTimes of a copy says how often its message was sent back.",
     kind=Kind.ALWAYS,
@@ -107,7 +105,7 @@ COUNT = Property(
     assuming=("no failed send-back was followed by a fallback (SB-6)", "no fallback needs a second attempt (SB-8)"),
     rules=("SB-14", "U9"),
 )
-BEGINS_ANEW = Property(
+BEGINS_ANEW = Property[GroupState](
     id="second-attempt-carries-no-count",
     statement=(
         "The copy that a client produces at the second attempt has count 0: its message may fail as often as a new one."
@@ -117,7 +115,7 @@ BEGINS_ANEW = Property(
     assuming=("no first attempt was stored",),
     rules=("SB-8",),
 )
-DELAY_AS_ASKED = Property(
+DELAY_AS_ASKED = Property[GroupState](
     id="delay-as-asked",
     statement=(
         "A retry waits at the level that its listener asked for, or at level 3 + attempts if it asked for none."
@@ -127,7 +125,7 @@ DELAY_AS_ASKED = Property(
     assuming=("every send-back is answered by the broker", "no listener runs longer than the consume timeout"),
     rules=("SB-14", "CC-14", "G6", "U9"),
 )
-IN_ITS_TOPIC = Property(
+IN_ITS_TOPIC = Property[GroupState](
     id="retry-in-its-topic",
     statement=(
         "Retries are stored only in the group's retry topic, which has nothing else, and dead letters only in its "
@@ -137,7 +135,7 @@ IN_ITS_TOPIC = Property(
     holds=lambda s: s.forall(Copy, lambda k: implies(in_retry_queue(s, k), _is_delivered_retry(s, k))),
     rules=("SB-14", "U12"),
 )
-DEAD_AT_ONCE = Property(
+DEAD_AT_ONCE = Property[GroupState](
     id="dead-letter-at-once",
     statement="A dead letter does not wait in the schedule topic.",
     kind=Kind.ALWAYS,
@@ -145,14 +143,14 @@ DEAD_AT_ONCE = Property(
     assuming=("request 36 is not refused, or the broker is of 5.x",),
     rules=("SB-14", "SB-15", "DQ-2"),
 )
-DEAD_IDENTIFIABLE = Property(
+DEAD_IDENTIFIABLE = Property[GroupState](
     id="dead-letter-identifiable",
     statement="The origin id of every retry and dead letter names the original message.",
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: same(s.origin_id[k], s.root[k])),
     rules=("SB-21", "DQ-2"),
 )
-DEAD_READABLE = Property(
+DEAD_READABLE = Property[GroupState](
     id="dead-letter-readable",
     statement="Dead letters can be read.",
     kind=Kind.ALWAYS,
@@ -160,7 +158,7 @@ DEAD_READABLE = Property(
     assuming=("the topic was created by 4.9.2 or later",),
     rules=("DQ-1",),
 )
-NEVER_LOST = Property(
+NEVER_LOST = Property[GroupState](
     id="failed-message-never-lost",
     statement=(
         "A message below the committed offset was handled, or a copy of it is waiting, is in the retry queue, "
@@ -175,14 +173,14 @@ NEVER_LOST = Property(
     ),
     rules=("CC-12", "CC-13", "SB-12", "G2"),
 )
-AFTER_DELIVERY = Property(
+AFTER_DELIVERY = Property[GroupState](
     id="retry-follows-a-delivery",
     statement="Every retry stems from a message that a listener has had.",
     kind=Kind.ALWAYS,
     holds=every_copy(_source_delivered),
     rules=("CC-6", "CC-12"),
 )
-COPY_HAS_CAUSE = Property(
+COPY_HAS_CAUSE = Property[GroupState](
     id="every-copy-has-a-cause",
     statement="One delivery leads to two copies only for a known reason: an answer that was lost, a listener that took "
     "too long, a send that was repeated.",
@@ -190,35 +188,35 @@ COPY_HAS_CAUSE = Property(
     holds=lambda s: not_(s.unexplained_copy),
     rules=("SB-7", "SB-17", "PQ-13", "G3"),
 )
-NOTHING_AFTER_DROP = Property(
+NOTHING_AFTER_DROP = Property[GroupState](
     id="nothing-processed-after-a-drop",
     statement="The result of a listener whose window was dropped before it returned leads to no send-back.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.processed_after_drop),
     rules=("CC-9", "U8"),
 )
-ONE_COPY = Property(
+ONE_COPY = Property[GroupState](
     id="one-copy-of-a-message",
     statement="A message that fails once comes again once.",
     kind=Kind.ALWAYS,
     holds=_pairs(lambda s, j, k: all_of(stored(s, j), stored(s, k), same(s.source[j], s.source[k]))),
     rules=("SB-17", "G3"),
 )
-ONLY_FAILED = Property(
+ONLY_FAILED = Property[GroupState](
     id="retry-only-after-a-failure",
     statement="A message comes again as a retry only because its listener failed.",
     kind=Kind.ALWAYS,
     holds=every_copy(lambda s, k: s.reason[k] != Cause.TIMEOUT),
     rules=("PQ-9", "G3"),
 )
-ONE_DEAD_LETTER = Property(
+ONE_DEAD_LETTER = Property[GroupState](
     id="one-dead-letter-of-a-message",
     statement="A message becomes a dead letter once.",
     kind=Kind.ALWAYS,
     holds=_pairs(_dead_of_same_root),
     rules=("SB-7", "G5"),
 )
-COMES_TO_REST = Property(
+COMES_TO_REST = Property[GroupState](
     id="failed-message-settles",
     statement=(
         "Once failures end, every message is eventually handled or becomes a dead letter, and no retry waits for ever."
@@ -228,14 +226,14 @@ COMES_TO_REST = Property(
     assuming=("somebody runs", "weak fairness of pulls, listeners, send-backs, timers and deliveries"),
     rules=("CC-12", "DL-5", "G10"),
 )
-CHAIN = Property(
+CHAIN = Property[GroupState](
     id="chain-to-the-end",
     statement="A message can fail from its first delivery to the dead-letter topic.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(Copy, lambda k: all_of(stored(s, k), s.dead[k], s.tries[k] > 1)),
     rules=("SB-20", "G5"),
 )
-COPY_AND_ORIGINAL = Property(
+COPY_AND_ORIGINAL = Property[GroupState](
     id="copy-and-original",
     statement=(
         "A message that was sent back from a dropped window can be waiting as a retry and be in a window again "
@@ -397,24 +395,24 @@ def claims() -> Iterator[Claim]:
         "4.9.8 sends an expired message back again when its listener finally fails.",
     )
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, CHAIN):
-        yield Claim(property=property, machine=consumption, constants=CHAIN_ONLY)
+        yield _claim(property, CHAIN_ONLY)
     for property in (ATTEMPTS, COUNT, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE, DEAD_READABLE, NEVER_LOST):
-        yield Claim(property=property, machine=consumption, constants=RETRY)
-    yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=RETRY)
+        yield _claim(property, RETRY)
+    yield _claim(COPY_HAS_CAUSE, RETRY)
     for property in (ATTEMPTS, COUNT, DELAY_AS_ASKED, DEAD_AT_ONCE, DEAD_READABLE):
-        yield Claim(property=property, machine=consumption, constants=FALLBACK)
-    yield Claim(property=DEAD_AT_ONCE, machine=consumption, constants={**CHAIN_ONLY, "listener_level": -1})
-    yield Claim(property=DELAY_AS_ASKED, machine=consumption, constants={**CHAIN_ONLY, "listener_level": 2})
+        yield _claim(property, FALLBACK)
+    yield _claim(DEAD_AT_ONCE, {**CHAIN_ONLY, "listener_level": -1})
+    yield _claim(DELAY_AS_ASKED, {**CHAIN_ONLY, "listener_level": 2})
     for constants in (DROPPED, LOCAL_RETRY, EXPIRED, SENT_TWICE, COUNT_LOST):
-        yield Claim(property=NEVER_LOST, machine=consumption, constants=constants)
-        yield Claim(property=COPY_HAS_CAUSE, machine=consumption, constants=constants)
+        yield _claim(NEVER_LOST, constants)
+        yield _claim(COPY_HAS_CAUSE, constants)
     for constants in (DROPPED, EXPIRED):
         for property in (EXPLAINED, AT_LEAST_ONCE):
-            yield Claim(property=property, machine=consumption, constants={**constants, "causes": 1})
-    yield Claim(property=AFTER_DELIVERY, machine=consumption, constants={**CHAIN_ONLY, "causes": 1})
+            yield _claim(property, {**constants, "causes": 1})
+    yield _claim(AFTER_DELIVERY, {**CHAIN_ONLY, "causes": 1})
     yield _claim(AFTER_DELIVERY, {**COUNT_LOST, "causes": 1})
     yield _claim(BEGINS_ANEW, COUNT_LOST)
-    yield Claim(property=NOTHING_AFTER_DROP, machine=consumption, constants={**DROPPED, "failures": 1, "causes": 1})
-    yield Claim(property=COPY_AND_ORIGINAL, machine=consumption, constants=DROPPED)
+    yield _claim(NOTHING_AFTER_DROP, {**DROPPED, "failures": 1, "causes": 1})
+    yield _claim(COPY_AND_ORIGINAL, DROPPED)
     for constants in (CHAIN_ONLY, LOST_REPLY, LOCAL_RETRY, EXPIRED, TAKEN_OVER):
-        yield Claim(property=COMES_TO_REST, machine=consumption, constants=constants)
+        yield _claim(COMES_TO_REST, constants)

@@ -4,7 +4,7 @@ eventually.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from ..model.consumption import consumption
@@ -13,12 +13,10 @@ from ..model.group import GroupState
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .property import Kind, Property
 from .retry import CHAIN_ONLY, every_copy
 from .theorem import Theorem
-
-Constants = Mapping[str, int | str]
 
 
 def _in_order(s: GroupState) -> BoolLike:
@@ -40,7 +38,7 @@ def _nothing_waits(s: GroupState) -> BoolLike:
     return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
 
 
-NOT_EARLY = Property(
+NOT_EARLY = Property[GroupState](
     id="schedule-not-early",
     statement="A delayed message is not delivered before its delay has passed at the broker.",
     kind=Kind.ALWAYS,
@@ -48,7 +46,7 @@ NOT_EARLY = Property(
     assuming=("the broker's clock does not step back", "no level of the table is shortened"),
     rules=("DL-3", "DL-5", "G6"),
 )
-IN_ORDER = Property(
+IN_ORDER = Property[GroupState](
     id="schedule-in-order",
     statement="Messages of one delay level are delivered in the order in which they were stored.",
     kind=Kind.ALWAYS,
@@ -56,7 +54,7 @@ IN_ORDER = Property(
     assuming=("no entry is unreadable when it is due",),
     rules=("DL-5", "DL-8", "U11"),
 )
-ONCE = Property(
+ONCE = Property[GroupState](
     id="schedule-once",
     statement="A delayed message is delivered once.",
     kind=Kind.ALWAYS,
@@ -64,7 +62,7 @@ ONCE = Property(
     assuming=("the broker is stopped in order, never killed", "no replica takes over", "every put is answered"),
     rules=("DL-4", "DL-6", "DL-7"),
 )
-NEVER_PASSED = Property(
+NEVER_PASSED = Property[GroupState](
     id="schedule-never-passes-a-message",
     statement="A delayed message that was not delivered yet is never behind the position of its level.",
     kind=Kind.ALWAYS,
@@ -72,14 +70,14 @@ NEVER_PASSED = Property(
     assuming=("no entry is unreadable when it is due",),
     rules=("DL-4", "DL-5", "G2"),
 )
-GOES_ON = Property(
+GOES_ON = Property[GroupState](
     id="schedule-goes-on-where-saved",
     statement="Delivery resumes no earlier than at the last position that was saved, or copied by a replica.",
     kind=Kind.ALWAYS,
     holds=_goes_on,
     rules=("DL-4", "DL-7"),
 )
-SOME_TIME = Property(
+SOME_TIME = Property[GroupState](
     id="schedule-some-time",
     statement="Every delayed message is eventually delivered.",
     kind=Kind.EVENTUALLY,
@@ -249,12 +247,12 @@ def claims() -> Iterator[Claim]:
         ),
     )
     for constants in (CRASHED, STOPPED, PROMOTED):
-        yield Claim(property=GOES_ON, machine=consumption, constants=constants)
+        yield _claim(GOES_ON, constants)
     for constants in (CRASHED, STOPPED, PROMOTED, STORE_LOST):
         for property in (NOT_EARLY, IN_ORDER, NEVER_PASSED):
-            yield Claim(property=property, machine=consumption, constants=constants)
-    yield Claim(property=NOT_EARLY, machine=consumption, constants={**ONE_RETRY, "unsure_puts": 1})
-    yield Claim(property=ONCE, machine=consumption, constants=TWO_MESSAGES)
-    yield Claim(property=ONCE, machine=consumption, constants=STOPPED)
+            yield _claim(property, constants)
+    yield _claim(NOT_EARLY, {**ONE_RETRY, "unsure_puts": 1})
+    yield _claim(ONCE, TWO_MESSAGES)
+    yield _claim(ONCE, STOPPED)
     for constants in (STOPPED, CRASHED, STORE_LOST):
-        yield Claim(property=SOME_TIME, machine=consumption, constants=constants)
+        yield _claim(SOME_TIME, constants)

@@ -5,7 +5,7 @@ Each of these mechanisms could be broken in the model without any other property
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..model.concurrently import in_task, starts_task
@@ -20,36 +20,34 @@ from ..model.process_queue import Stage, held, in_table
 from ..model.retry_copy import Copy, code, stored
 from ..model.retry_policy import EXPIRY_LEVEL
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import HANDLED_WAS_HAD, PROGRESS, every_message, every_window
 from .offsets import RETRY_FROM_BEGINNING
 from .property import Kind, Property
 from .retry import AFTER_DELIVERY, IN_ITS_TOPIC
-
-Constants = dict[str, int | str]
 
 
 def _task_size(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
     return s.count(Message, lambda o: all_of(in_task(s, c, q, m, o), s.stage[c, q, o] == Stage.RUNNING))
 
 
-def _tasks(s: GroupState, holds: object) -> BoolLike:
+def _tasks(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(size)`` is true of every running listener call."""
 
     def checked(c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-        return implies(starts_task(s, c, q, m, Stage.RUNNING), holds(_task_size(s, c, q, m)))  # type: ignore[operator]
+        return implies(starts_task(s, c, q, m, Stage.RUNNING), holds(_task_size(s, c, q, m)))
 
     return every_window(s, lambda c, q: s.forall(Message, lambda m: checked(c, q, m)))
 
 
-BATCH_KEPT = Property(
+BATCH_KEPT = Property[GroupState](
     id="batch-size-kept",
     statement="A listener is never called with more than consumeMessageBatchMaxSize messages.",
     kind=Kind.ALWAYS,
     holds=lambda s: _tasks(s, lambda size: size <= s.batch),
     rules=("CC-1",),
 )
-BATCH_FILLED = Property(
+BATCH_FILLED = Property[GroupState](
     id="batch-filled",
     statement="A listener can be called with as many as consumeMessageBatchMaxSize messages.",
     kind=Kind.SOMETIMES,
@@ -77,35 +75,35 @@ def _when_it_pulled(s: GroupState, distance: IntLike) -> BoolLike:
     return every_window(s, lambda c, q: _near(s, c, q, distance, s.next_offset[c, q] - s.pull_batch))
 
 
-THRESHOLD_KEPT = Property(
+THRESHOLD_KEPT = Property[GroupState](
     id="threshold-kept",
     statement="A client has at most pullThresholdForQueue messages of a queue plus those of one pull.",
     kind=Kind.ALWAYS,
     holds=lambda s: every_window(s, lambda c, q: _cached(s, c, q) <= s.threshold + s.pull_batch),
     rules=("PL-7",),
 )
-THRESHOLD_REACHED = Property(
+THRESHOLD_REACHED = Property[GroupState](
     id="threshold-reached",
     statement="A pull is put off above pullThresholdForQueue, not at it: one more answer may come.",
     kind=Kind.SOMETIMES,
     holds=lambda s: not_(every_window(s, lambda c, q: _cached(s, c, q) < s.threshold + s.pull_batch)),
     rules=("PL-7",),
 )
-SPAN_KEPT = Property(
+SPAN_KEPT = Property[GroupState](
     id="span-kept",
     statement="When a concurrent client pulls, the messages it has are at most consumeConcurrentlyMaxSpan apart.",
     kind=Kind.ALWAYS,
     holds=lambda s: _when_it_pulled(s, s.span),
     rules=("PL-9",),
 )
-SPAN_REACHED = Property(
+SPAN_REACHED = Property[GroupState](
     id="span-reached",
     statement="A pull is put off above consumeConcurrentlyMaxSpan, not at it.",
     kind=Kind.SOMETIMES,
     holds=lambda s: not_(_when_it_pulled(s, s.span - 1)),
     rules=("PL-9",),
 )
-SPAN_OF_ALL = Property(
+SPAN_OF_ALL = Property[GroupState](
     id="span-and-one-pull",
     statement="The messages that a concurrent client has are at most consumeConcurrentlyMaxSpan plus one pull apart.",
     kind=Kind.ALWAYS,
@@ -121,7 +119,7 @@ def _left(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(nobody, done, m < end(s, q), s.committed[q] <= m)
 
 
-HANDED_OVER = Property(
+HANDED_OVER = Property[GroupState](
     id="given-up-queue-is-committed",
     statement="When a running client gives up a queue, the offset is committed up to what is finished.",
     kind=Kind.ALWAYS,
@@ -136,7 +134,7 @@ def _stops_with_news(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.life[c] == Life.STOPPING, not_(s.persisted[c]), done)
 
 
-STOP_COMMITS = Property(
+STOP_COMMITS = Property[GroupState](
     id="stop-commits-what-is-done",
     statement="What a client had finished when it began to shut down is committed before it is gone.",
     kind=Kind.EVENTUALLY,
@@ -145,7 +143,7 @@ STOP_COMMITS = Property(
     assuming=("the client does not die meanwhile",),
     rules=("ST-8", "OF-7"),
 )
-EXPIRED_LEVEL = Property(
+EXPIRED_LEVEL = Property[GroupState](
     id="expired-message-waits-at-level-3",
     statement="A message whose listener runs too long comes again after 10 s, whatever its count.",
     kind=Kind.ALWAYS,
@@ -158,7 +156,7 @@ EXPIRED_LEVEL = Property(
     ),
     rules=("PQ-9", "SB-16"),
 )
-LATER_EXPIRES = Property(
+LATER_EXPIRES = Property[GroupState](
     id="first-of-the-window-can-expire",
     statement="A message can expire if it is the first that its window still holds, wherever it is in its queue.",
     kind=Kind.SOMETIMES,
@@ -167,14 +165,14 @@ LATER_EXPIRES = Property(
     ),
     rules=("PQ-9",),
 )
-RESET_STORED = Property(
+RESET_STORED = Property[GroupState](
     id="reset-is-stored",
     statement="A reset takes the committed offset back, not just what a client remembers.",
     kind=Kind.SOMETIMES,
     holds=lambda s: s.exists(Queue, lambda q: all_of(s.went_back[q] == Regression.RESET, s.committed[q] == s.reset_to)),
     rules=("OF-30", "OF-31"),
 )
-RESET_AT_ONCE = Property(
+RESET_AT_ONCE = Property[GroupState](
     id="reset-noted-is-stored",
     statement="As long as no client knows of a reset, the committed offset is the one it was reset to.",
     kind=Kind.ALWAYS,
@@ -185,7 +183,7 @@ RESET_AT_ONCE = Property(
 
 ALONE: Constants = {"consumers": 1}
 BATCHED: Constants = {**ALONE, "messages": 3, "batch": 2, "pull_batch": 3}
-ALL_AT_ONCE = Property(
+ALL_AT_ONCE = Property[GroupState](
     id="window-takes-all",
     statement="A window that no limit is set for can hold every message of its queue at once.",
     kind=Kind.SOMETIMES,

@@ -8,32 +8,31 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..model.consumption import consumption
+from ..model.group import GroupState
 from ..model.kernel import implies, not_
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET
 from ..model.route import Queue
-from .claim import Claim, claim_about
+from .claim import Claim, Constants, claim_about
 from .delivery import PROGRESS, every_message
 from .offsets import CAUSED, OWNED_ONLY, STORED
 from .property import Kind, Property
 
-Constants = dict[str, int | str]
-
-TAKEN_ONCE = Property(
+TAKEN_ONCE = Property[GroupState](
     id="queue-taken-once",
     statement="A client takes a queue only when it does not have it: no window is opened on top of another.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.taken_twice),
     rules=("RB-30", "RB-40"),
 )
-NOT_TAKEN_LATE = Property(
+NOT_TAKEN_LATE = Property[GroupState](
     id="no-queue-taken-while-stopping",
     statement="A client that has begun to shut down takes no more queues.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.taken_late),
     rules=("ST-8", "RB-30"),
 )
-NOT_CALLED_LATE = Property(
+NOT_CALLED_LATE = Property[GroupState](
     id="no-listener-called-while-stopping",
     statement="A client that has begun to shut down starts no further listener call.",
     kind=Kind.ALWAYS,
@@ -41,14 +40,14 @@ NOT_CALLED_LATE = Property(
     assuming=("concurrent listeners",),
     rules=("ST-8", "ST-9"),
 )
-NOT_SENT_LATE = Property(
+NOT_SENT_LATE = Property[GroupState](
     id="last-commit-is-the-last",
     statement="After the commits of its shutdown, a client commits nothing more, whatever still finishes.",
     kind=Kind.ALWAYS,
     holds=lambda s: not_(s.sent_late),
     rules=("ST-8", "ST-9"),
 )
-AGREED = Property(
+AGREED = Property[GroupState](
     id="committed-only-when-told",
     statement="With autoCommit off, nothing is committed for which the listener did not say COMMIT.",
     kind=Kind.ALWAYS,
@@ -56,7 +55,7 @@ AGREED = Property(
     assuming=("no message is given up",),
     rules=("OR-7",),
 )
-OWN_CORRECTION = Property(
+OWN_CORRECTION = Property[GroupState](
     id="each-correction-sets-its-own-offset",
     statement="A window that is being corrected is never mistaken for one whose offset is already set.",
     kind=Kind.ALWAYS,

@@ -9,7 +9,7 @@ find them true in every state of every small configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..model.consume_queue import Message, end
@@ -21,21 +21,19 @@ from ..model.orderly import Result
 from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
 from ..model.pull import carries
 from ..model.route import Queue
-from .claim import Claim
+from .claim import Claim, Constants
 from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
 from .property import Kind, Property
 
-Constants = dict[str, int | str]
 
-
-def _every_table(s: GroupState, holds: object) -> BoolLike:
+def _every_table(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(c, q)`` is true of every client and queue, owned or not."""
-    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: holds(c, q)))  # type: ignore[operator]
+    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: holds(c, q)))
 
 
-def _each_message(s: GroupState, holds: object) -> BoolLike:
+def _each_message(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
     """Whether ``holds(m)`` is true of every message of a queue."""
-    return s.forall(Message, holds)  # type: ignore[arg-type]
+    return s.forall(Message, holds)
 
 
 def _offsets_at_broker(s: GroupState, q: IntLike) -> list[IntLike]:
@@ -73,7 +71,7 @@ def _known(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return any_of(held(s, c, q, m), s.joined[c, q, m] if s.batch > 1 else False)
 
 
-CLOSED = Property(
+CLOSED = Property[GroupState](
     id="closed-window-is-empty",
     statement="A client has no message of a queue it does not own, and asks for none.",
     kind=Kind.ALWAYS,
@@ -86,7 +84,7 @@ CLOSED = Property(
     ),
     rules=("RB-32", "PL-3", "U7"),
 )
-IN_LOG = Property(
+IN_LOG = Property[GroupState](
     id="positions-inside-the-log",
     statement="No pull position, and no offset at the client or the broker, is beyond the end of the queue.",
     kind=Kind.ALWAYS,
@@ -99,7 +97,7 @@ IN_LOG = Property(
     ),
     rules=("PL-1", "OF-1", "OF-20"),
 )
-PULLED = Property(
+PULLED = Property[GroupState](
     id="window-holds-what-was-pulled",
     statement="A window holds nothing from its pull position on.",
     kind=Kind.ALWAYS,
@@ -108,7 +106,7 @@ PULLED = Property(
     ),
     rules=("PL-1", "PQ-1"),
 )
-LET_GO = Property(
+LET_GO = Property[GroupState](
     id="window-lets-go-of-handled-only",
     statement=(
         "Every message below a window's pull position that the window no longer holds, or never held, is handled."
@@ -126,7 +124,7 @@ def _let_go(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(owned_or_leaving(s, c, q), m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
-MEMORY_SAFE = Property(
+MEMORY_SAFE = Property[GroupState](
     id="in-memory-offset-is-safe",
     statement=(
         "Everything below the in-memory offset of a queue, and below whatever a client may still commit for it, "
@@ -141,7 +139,7 @@ MEMORY_SAFE = Property(
     ),
     rules=("CC-13", "PL-14", "PL-24", "G2"),
 )
-STARTS_SAFE = Property(
+STARTS_SAFE = Property[GroupState](
     id="no-start-behind-unhandled",
     statement=(
         "Everything below every offset at which a window may ever start (committed, on the broker's disk, or in "
@@ -154,7 +152,7 @@ STARTS_SAFE = Property(
     assuming=OFFSET_SAFE.assuming,
     rules=("G2", "OF-20", "OF-23", "OF-8", "RB-40"),
 )
-EXACT_MARK = Property(
+EXACT_MARK = Property[GroupState](
     id="mark-is-the-lowest-unfinished",
     statement="The in-memory offset is the lowest offset that the window holds, or its pull position if it holds none.",
     kind=Kind.ALWAYS,
@@ -174,7 +172,7 @@ def _is_mark(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(0 <= mark, mark <= position, lowest, any_of(mark == position, held(s, c, q, mark)))
 
 
-MARK_KEPT = Property(
+MARK_KEPT = Property[GroupState](
     id="mark-never-back-in-a-window",
     statement="The in-memory offset of a window never decreases.",
     kind=Kind.ALWAYS,
@@ -183,7 +181,7 @@ MARK_KEPT = Property(
     rules=("U6", "CC-13"),
 )
 
-TAKEN_FIRST = Property(
+TAKEN_FIRST = Property[GroupState](
     id="taken-comes-first",
     statement="The message that an orderly worker has taken is the lowest that its window holds.",
     kind=Kind.ALWAYS,
@@ -200,14 +198,14 @@ TAKEN_FIRST = Property(
     assuming=("one message a batch", "autoCommit"),
     rules=("PQ-4", "OR-6"),
 )
-NONE_FAILED = Property(
+NONE_FAILED = Property[GroupState](
     id="orderly-sends-nothing-back",
     statement="An orderly window has no message that waits to be sent back.",
     kind=Kind.ALWAYS,
     holds=lambda s: _every_table(s, lambda c, q: _each_message(s, lambda m: s.stage[c, q, m] != Stage.FAILED)),
     rules=("OR-7",),
 )
-RESULT_TRUE = Property(
+RESULT_TRUE = Property[GroupState](
     id="result-speaks-of-what-was-taken",
     statement="A worker acts on a result only while it has messages taken, and on a success only if all were handled.",
     kind=Kind.ALWAYS,
@@ -227,7 +225,7 @@ def _result_true(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-NOTHING_YET = Property(
+NOTHING_YET = Property[GroupState](
     id="nothing-pulled-before-the-lock",
     statement="A window whose start offset was not asked for again under the lock holds nothing.",
     kind=Kind.ALWAYS,

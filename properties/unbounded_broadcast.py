@@ -16,11 +16,9 @@ from ..model.membership import Consumer
 from ..model.process_queue import Stage, held
 from ..model.route import Queue
 from .broadcast import EACH_SEES_ALL, FAULTS, KEEPS_ITS_PLACE, RENAMED_TWICE, STARTS_AGAIN, everywhere, was_called
-from .claim import Claim
+from .claim import Claim, Constants
 from .property import Kind, Property
 from .unbounded import CLOSED, PULLED
-
-Constants = dict[str, int | str]
 
 
 def _left(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -46,28 +44,28 @@ def _has_entries(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-LEFT_WAS_CALLED = Property(
+LEFT_WAS_CALLED = Property[GroupState](
     id="broadcast-lets-go-of-seen-only",
     statement="A listener was called with everything that a window has pulled and does not keep waiting.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: implies(_left(s, c, q, m), was_called(s, c, q, m))),
     rules=("CC-6", "CC-13"),
 )
-MEMORY_WAS_CALLED = Property(
+MEMORY_WAS_CALLED = Property[GroupState](
     id="broadcast-memory-behind-seen",
     statement="A listener was called with everything below an in-memory offset.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: implies(m < s.memory[c, q], was_called(s, c, q, m))),
     rules=("CC-13",),
 )
-FILED_WAS_CALLED = Property(
+FILED_WAS_CALLED = Property[GroupState](
     id="broadcast-files-behind-seen",
     statement="A listener was called with everything below an entry of the file or of its copy.",
     kind=Kind.ALWAYS,
     holds=lambda s: everywhere(s, lambda c, q, m: implies(_filed(s, c, q, m), was_called(s, c, q, m))),
     rules=("OF-10",),
 )
-ENTRIES = Property(
+ENTRIES = Property[GroupState](
     id="broadcast-files-have-all-entries",
     statement="A file, or a copy, that can be read has an entry for every queue.",
     kind=Kind.ALWAYS,
@@ -75,7 +73,7 @@ ENTRIES = Property(
     assuming=("the client has run before",),
     rules=("OF-10",),
 )
-NEVER_TORN = Property(
+NEVER_TORN = Property[GroupState](
     id="broadcast-file-is-whole-or-missing",
     statement="A file that is written beside the old one and renamed is never found empty or torn.",
     kind=Kind.ALWAYS,

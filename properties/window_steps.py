@@ -23,23 +23,18 @@ _always = always(Consumer, Queue)
 _can = sometimes(Consumer, Queue)
 
 
-def _begins(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("window-begins-at-the-stored-offset", "RB-30", "RB-40")
+def begins(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client that takes a queue begins where the broker says, with an empty window, and remembers that offset."""
     first = ite(noted(s, q), s.reset_to, was_stored(s, c, q))
     new = all_of(s.next_offset[c, q] == first, s.memory[c, q] == first, empty(s, c, q))
     taken = all_of(s.owns[c, q], not_(s.was.owns[c, q]))
     return implies(taken, all_of(works(s, c), new))
 
 
-BEGINS = _always(
-    "window-begins-at-the-stored-offset",
-    "A client that takes a queue begins where the broker says, with an empty window, and remembers that offset.",
-    _begins,
-    "RB-30",
-    "RB-40",
-)
-
-
-def _nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("nothing-is-left-of-a-window", "RB-32", "PQ-12")
+def nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Nothing is left of a window that was dropped: no message, position, request, offset or count."""
     asked = s.asked[c, q] if fine(s) else False
     put = s.put_end[c, q] != 0 if filtered(s.constants) else False
     left = any_of(not_(empty(s, c, q)), s.next_offset[c, q] != 0, asked, put)
@@ -47,16 +42,9 @@ def _nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(not_(s.owns[c, q]), not_(left)), implies(not_(in_table(s, c, q)), not_(remembers)))
 
 
-NOTHING_LEFT = _always(
-    "nothing-is-left-of-a-window",
-    "Nothing is left of a window that was dropped: no message, position, request, offset or count.",
-    _nothing_left,
-    "RB-32",
-    "PQ-12",
-)
-
-
-def _moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("position-moves-with-an-answer", "PL-1", "PL-23")
+def moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """The pull position of a window moves forward by what one pull finds, and not beyond the end of the queue."""
     moved = all_of(stays(s, c, q), not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
     answered = all_of(s.was.asked[c, q], not_(s.asked[c, q])) if fine(s) else True
     ahead = all_of(s.was.next_offset[c, q] < s.next_offset[c, q], s.next_offset[c, q] <= end(s, q))
@@ -64,16 +52,10 @@ def _moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(moved, all_of(works(s, c), answered, ahead, near, not_(noted(s, q))))
 
 
-MOVES = _always(
-    "position-moves-with-an-answer",
-    "The pull position of a window moves forward by what one pull finds, and not beyond the end of the queue.",
-    _moves,
-    "PL-1",
-    "PL-23",
-)
+@_always("message-goes-through-a-window-in-order", "PQ-1", "CC-6", "CC-12")
+def in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A message is pulled into a window, given to a listener, and succeeds or fails: no step is left out."""
 
-
-def _in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def step(m: IntLike) -> BoolLike:
         was, now = s.was.stage[c, q, m], s.stage[c, q, m]
         pulled = all_of(s.was.next_offset[c, q] <= m, m < s.next_offset[c, q])
@@ -90,17 +72,11 @@ def _in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(stays(s, c, q), s.forall(Message, step))
 
 
-IN_ORDER = _always(
-    "message-goes-through-a-window-in-order",
-    "A message is pulled into a window, given to a listener, and succeeds or fails: no step is left out.",
-    _in_order,
-    "PQ-1",
-    "CC-6",
-    "CC-12",
-)
-
-
-def _follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("offset-follows-the-lowest-message", "PQ-2", "CC-13")
+def follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """With each finished task, the offset of a window rises to the window's lowest message. Otherwise it rises only to
+    the pull position, when the window is empty and nothing was found.
+    """
     now, was, lowest = s.memory[c, q], s.was.memory[c, q], mark(s, c, q)
     finished = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] != Stage.ABSENT, not_(held(s, c, q, m))))
     rest = s.exists(Message, lambda m: all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.FAILED))
@@ -114,19 +90,12 @@ def _follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-FOLLOWS = _always(
-    "offset-follows-the-lowest-message",
-    (
-        "With each finished task, the offset of a window rises to the window's lowest message. Otherwise it rises "
-        "only to the pull position, when the window is empty and nothing was found."
-    ),
-    _follows,
-    "PQ-2",
-    "CC-13",
-)
+@_always("put-is-what-was-kept", "PQ-1", "FI-3")
+def put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A window knows how far messages were put into it: up to the last one that its client kept, whatever was passed
+    over.
+    """
 
-
-def _put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def before(m: IntLike) -> BoolLike:
         return implies(held(s, c, q, m), m < s.put_end[c, q])
 
@@ -135,34 +104,18 @@ def _put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.forall(Message, before), implies(moved, last))
 
 
-PUT = _always(
-    "put-is-what-was-kept",
-    (
-        "A window knows how far messages were put into it: up to the last one that its client kept, whatever "
-        "was passed over."
-    ),
-    _put,
-    "PQ-1",
-    "FI-3",
-)
-
-
-def _passed(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("offset-passes-what-was-removed", "PL-19", "PL-23")
+def passed(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Where a pull finds a message gone, an empty window remembers the offset after it."""
     moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
     nothing = all_of(moved, empty(s, c, q))
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
 
 
-PASSED = _always(
-    "offset-passes-what-was-removed",
-    "Where a pull finds a message gone, an empty window remembers the offset after it.",
-    _passed,
-    "PL-19",
-    "PL-23",
-)
+@_always("deleted-message-is-never-pulled", "PL-19", "G2")
+def pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A pull finds only messages that the broker still has: what retention has deleted reaches no client."""
 
-
-def _pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def there(m: IntLike) -> BoolLike:
         pulled = all_of(s.was.stage[c, q, m] == Stage.ABSENT, s.stage[c, q, m] == Stage.WAITING)
         return implies(pulled, all_of(start(s, q) <= m, m < end(s, q)))
@@ -170,16 +123,9 @@ def _pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, there)
 
 
-PULLED_IS_THERE = _always(
-    "deleted-message-is-never-pulled",
-    "A pull finds only messages that the broker still has: what retention has deleted reaches no client.",
-    _pulled_is_there,
-    "PL-19",
-    "G2",
-)
-
-
-def _matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("offset-passes-what-does-not-match", "FI-3", "PL-23")
+def matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Where the broker finds nothing that matches, an empty window remembers the offset after it."""
     moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
 
     def passes(m: IntLike) -> BoolLike:
@@ -189,16 +135,11 @@ def _matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
 
 
-MATCHED_NOTHING = _always(
-    "offset-passes-what-does-not-match",
-    "Where the broker finds nothing that matches, an empty window remembers the offset after it.",
-    _matched_nothing,
-    "FI-3",
-    "PL-23",
-)
-
-
-def _request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("request-outlives-its-window", "PL-1", "PL-24")
+def request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A request is sent for a window in use. If the window is dropped meanwhile, the request continues with its
+    position, and knows whether the window held messages.
+    """
     begins = all_of(s.asked[c, q], not_(s.was.asked[c, q]))
     dropped = all_of(s.was.owns[c, q], not_(s.owns[c, q]), s.was.asked[c, q], lives(s, c))
     was_empty = s.forall(Message, lambda m: s.was.stage[c, q, m] == Stage.ABSENT)
@@ -212,32 +153,17 @@ def _request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-REQUEST = _always(
-    "request-outlives-its-window",
-    (
-        "A request is sent for a window in use. If the window is dropped meanwhile, the request continues with its "
-        "position, and knows whether the window held messages."
-    ),
-    _request,
-    "PL-1",
-    "PL-24",
-)
-
-
-def _answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("refused-position-needs-a-request", "PL-23", "PL-25")
+def leaves_answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Where nobody takes queues from a client, a queue leaves its table only when a pull is answered."""
     return implies(all_of(s.was.owns[c, q], not_(s.owns[c, q]), works(s, c)), s.was.asked[c, q])
 
 
-LEAVES_ANSWERED = _always(
-    "refused-position-needs-a-request",
-    "Where nobody takes queues from a client, a queue leaves its table only when a pull is answered.",
-    _answered,
-    "PL-23",
-    "PL-25",
-)
-
-
-def _late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("late-answer-changes-no-window", "PL-24")
+def late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """An answer for a window that is gone puts nothing into the next one; if it found nothing new for an empty window,
+    it may raise the offset.
+    """
     over = all_of(s.was.stale[c, q] != NO_OFFSET, s.stale[c, q] == NO_OFFSET, lives(s, c))
     nothing = all_of(s.owns[c, q], s.was.stale_empty[c, q], s.was.stale[c, q] == end(s, q))
     raised = maximum(s.was.memory[c, q], s.was.stale[c, q])
@@ -245,26 +171,15 @@ def _late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(over, all_of(kept, s.memory[c, q] == ite(nothing, raised, s.was.memory[c, q])))
 
 
-LATE_ANSWER = _always(
-    "late-answer-changes-no-window",
-    (
-        "An answer for a window that is gone puts nothing into the next one; if it found nothing new for an empty "
-        "window, it may raise the offset."
-    ),
-    _late_answer,
-    "PL-24",
-)
+@_can("request-from-the-beginning-is-answered-late", "PL-24")
+def late_answer_comes(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A request of a window that is gone is answered even if it asked from the first message on."""
+    return all_of(s.was.stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c))
 
 
-LATE_ANSWER_COMES = _can(
-    "request-from-the-beginning-is-answered-late",
-    "A request of a window that is gone is answered even if it asked from the first message on.",
-    lambda s, c, q: all_of(s.was.stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c)),
-    "PL-24",
-)
-
-
-def _with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("commit-of-a-pull-comes-before-its-answer", "PL-14", "PL-21")
+def with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A pull brings the offset of its window along, if that is above 0; it is stored before the pull is answered."""
     new = all_of(s.carried[c, q] != NO_OFFSET, not_(same(s.carried[c, q], s.was.carried[c, q])))
     asks = all_of(s.asked[c, q], not_(s.was.asked[c, q]), s.carried[c, q] == s.memory[c, q], s.memory[c, q] > 0)
     arrives = all_of(s.was.carried[c, q] != NO_OFFSET, s.carried[c, q] == NO_OFFSET)
@@ -277,32 +192,19 @@ def _with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-WITH_A_PULL = _always(
-    "commit-of-a-pull-comes-before-its-answer",
-    "A pull brings the offset of its window along, if that is above 0; it is stored before the pull is answered.",
-    _with_a_pull,
-    "PL-14",
-    "PL-21",
-)
-
-
-def _asked_first(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("own-choice-only-where-nothing-is-stored", "OF-21", "RB-40")
+def asked_first(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A client begins where its ConsumeFromWhere says only if the broker knew no offset and did not answer 0."""
     learns = all_of(s.unknown[c, q], not_(s.was.unknown[c, q]))
     nowhere = all_of(s.committed[q] == NO_OFFSET, not_(answers_zero(s, q)), not_(in_table(s, c, q)), works(s, c))
     forgets = all_of(s.was.unknown[c, q], not_(s.unknown[c, q]), lives(s, c))
     return all_of(implies(learns, nowhere), implies(forgets, s.owns[c, q]))
 
 
-ASKED_FIRST = _always(
-    "own-choice-only-where-nothing-is-stored",
-    "A client begins where its ConsumeFromWhere says only if the broker knew no offset and did not answer 0.",
-    _asked_first,
-    "OF-21",
-    "RB-40",
-)
+@_always("failed-send-back-goes-to-a-listener", "SB-5", "CC-12")
+def again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A message that could not be sent back waits for a listener, and counts one more attempt."""
 
-
-def _again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def counted(m: IntLike) -> BoolLike:
         now, was = s.failed_send_backs[c, q, m], s.was.failed_send_backs[c, q, m]
         again = all_of(s.was.stage[c, q, m] == Stage.FAILED, s.stage[c, q, m] == Stage.WAITING, now == was + 1)
@@ -312,16 +214,12 @@ def _again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, counted)
 
 
-AGAIN = _always(
-    "failed-send-back-goes-to-a-listener",
-    "A message that could not be sent back waits for a listener, and counts one more attempt.",
-    _again,
-    "SB-5",
-    "CC-12",
-)
+@_always("late-result-moves-no-empty-window", "PQ-9", "PQ-2")
+def overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A call that lasts too long leaves the offset where it is; its late result moves it only where
+    messages are left.
+    """
 
-
-def _overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def in_turn(m: IntLike) -> BoolLike:
         now, was = s.overdue[c, q, m], s.was.overdue[c, q, m]
         begins = all_of(now, not_(was))
@@ -334,16 +232,12 @@ def _overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
-OVERDUE = _always(
-    "late-result-moves-no-empty-window",
-    "A call that lasts too long leaves the offset where it is; its late result moves it only where messages are left.",
-    _overdue,
-    "PQ-9",
-    "PQ-2",
-)
+@_always("only-the-first-message-expires", "PQ-9")
+def first_expires(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Only the first message of a window is sent back because its listener call lasts too long; those behind it wait
+    until it has gone.
+    """
 
-
-def _first_expires(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     def in_turn(m: IntLike) -> BoolLike:
         before = s.exists(Message, lambda o: all_of(o < m, s.stage[c, q, o] != Stage.ABSENT))
         return implies(all_of(s.overdue[c, q, m], not_(s.was.overdue[c, q, m])), not_(before))
@@ -351,20 +245,11 @@ def _first_expires(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
-FIRST_EXPIRES = _always(
-    "only-the-first-message-expires",
-    "Only the first message of a window is sent back because its listener call lasts too long; those behind it wait "
-    "until it has gone.",
-    _first_expires,
-    "PQ-9",
-)
-
-
 def _overdue_somewhere(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 
 
-LATE_RETURNS = Property(
+LATE_RETURNS = Property[GroupState](
     id="late-listener-returns",
     statement=(
         "A listener call whose message was sent back for taking too long eventually returns, unless its process ends."
@@ -377,29 +262,22 @@ LATE_RETURNS = Property(
 )
 
 
-def _returns_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@_always("late-failure-ends-its-call", "CC-12", "PQ-9")
+def returns_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A call that lasts too long and finally fails is over: as long as the first one runs, none has failed."""
     first = s.log_end[s.queues - 1] == 0
     runs = s.exists(Message, lambda m: s.overdue[c, q, m])
     return implies(all_of(runs, first), s.failures_left == s.failures)
 
 
-RETURNS_ONCE = _always(
-    "late-failure-ends-its-call",
-    "A call that lasts too long and finally fails is over: as long as the first one runs, none has failed.",
-    _returns_once,
-    "CC-12",
-    "PQ-9",
-)
-PART_FAILS = _can(
-    "part-of-a-batch-fails",
-    "A listener succeeds up to some message of its batch: that counts, and only the rest is sent back.",
-    lambda s, c, q: s.exists(
+@_can("part-of-a-batch-fails", "CC-10")
+def part_fails(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """A listener succeeds up to some message of its batch: that counts, and only the rest is sent back."""
+    return s.exists(
         Message,
         lambda m: all_of(
             s.stage[c, q, m] == Stage.FAILED,
             s.was.stage[c, q, m] == Stage.RUNNING,
             s.exists(Message, lambda o: all_of(o < m, s.handled[q, o], not_(s.was.handled[q, o]))),
         ),
-    ),
-    "CC-10",
-)
+    )

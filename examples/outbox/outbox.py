@@ -88,20 +88,20 @@ def consume(s: Outbox, o: Order) -> None:
         s.applied[o] += 1
 
 
-nothing_lost = Property(
+nothing_lost = Property[Outbox](
     id="nothing-lost",
     statement="Every order that is stored is applied in the end.",
     kind=Kind.EVENTUALLY,
     after=lambda s: s.row[0] != Row.NONE,
     holds=lambda s: s.applied[0] > 0,
 )
-nothing_twice = Property(
+nothing_twice = Property[Outbox](
     id="nothing-twice",
     statement="No order is applied twice.",
     kind=Kind.ALWAYS,
     holds=lambda s: s.forall(Order, lambda o: s.applied[o] <= 1),
 )
-nothing_invented = Property(
+nothing_invented = Property[Outbox](
     id="nothing-invented",
     statement="Only orders that were stored are applied.",
     kind=Kind.ALWAYS,

@@ -17,7 +17,7 @@ from ..model.orderly_lock import orderly_lock
 from ..properties import allocation, broadcast, consistent_hash, delivery, filtering, retry, retry_policy
 from ..properties import assignment as ownership
 from ..properties import orderly_lock as locks
-from ..properties.claim import Claim
+from ..properties.claim import Claim, Constants
 from ..properties.property import Property
 from ..properties.theorem import Theorem
 from .clients import version
@@ -25,8 +25,6 @@ from .consumers import Consumer
 from .facts import GroupFacts
 from .rules.members import expression, same_ids
 from .rules.orderly import FORCED_UNLOCK, WAITS_FOR_LISTENER
-
-Constants = dict[str, int | str]
 
 SHARES = "deployed-shares"
 """Id of the check that runs the deployment's own strategies; it is not a question to the model."""

@@ -8,7 +8,7 @@ from rocketproof.checkers.mutation.judge import judge
 from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import claim_row, run_suite
 from rocketproof.model.orderly_lock import orderly_lock
-from rocketproof.properties.orderly_lock_steps import GIVEN_BACK, claims
+from rocketproof.properties.orderly_lock_steps import claims, given_back
 from rocketproof.properties.verdict import Verdict
 
 STATES = {
@@ -42,13 +42,13 @@ def test_everything_claimed_is_so() -> None:
 
 def test_a_broker_that_forgets_takes_locks_without_a_word() -> None:
     forgetful = orderly_lock.configure(watch_steps=1, consumers=1, lock_losses=1)
-    (result,) = explore(forgetful, [GIVEN_BACK], idle_actions_allowed=True).results
+    (result,) = explore(forgetful, [given_back], idle_actions_allowed=True).results
     assert (result.verdict, None if result.run is None else len(result.run)) == (Verdict.VIOLATED, 2)
 
 
 def test_a_search_that_is_cut_short_says_unknown() -> None:
     limits = Limits(states=50)
-    found = explore(orderly_lock.configure(watch_steps=1), [GIVEN_BACK], limits=limits, idle_actions_allowed=True)
+    found = explore(orderly_lock.configure(watch_steps=1), [given_back], limits=limits, idle_actions_allowed=True)
     assert found.results[0].verdict is Verdict.UNKNOWN
 
 

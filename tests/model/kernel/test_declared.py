@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,9 @@ ROOT = Path(__file__).parents[3]
 
 TEXT = """
 from rocketproof.model.group import GroupState
-from rocketproof.model.kernel import IntLike
+from rocketproof.model.kernel import BoolLike, IntLike, not_
 from rocketproof.model.lock import LockState
+from rocketproof.properties.property import Kind, Property
 
 
 def right(s: GroupState, c: IntLike, q: IntLike) -> None:
@@ -38,6 +40,18 @@ def wrong(s: GroupState, c: IntLike, q: IntLike) -> None:
 
 def of_locks(s: LockState) -> None:
     right(s, 0, 0)
+
+
+def free(s: GroupState) -> BoolLike:
+    return not_(s.owns[0, 0])
+
+
+Property[GroupState](id="right", statement="", kind=Kind.ALWAYS, holds=lambda s: s.committed[0] >= 0)
+Property(id="right-too", statement="", kind=Kind.EVENTUALLY, after=free, holds=lambda s: s.owns[0, 0])
+Property[LockState](id="of-locks", statement="", kind=Kind.ALWAYS, holds=free)
+Property[GroupState](id="misspelt", statement="", kind=Kind.ALWAYS, holds=lambda s: s.commited[0] >= 0)
+Property[GroupState](id="a-family", statement="", kind=Kind.ALWAYS, holds=lambda s: s.owns[0])
+Property(id="misspelt-too", statement="", kind=Kind.EVENTUALLY, after=free, holds=lambda s: s.own[0, 0])
 """
 
 
@@ -97,4 +111,5 @@ def test_a_type_checker_knows_names_indices_and_values(tmp_path: Path) -> None:
         "s.require(s.owns[c])",
         "s.owns[c] = lambda q: s.memory[c, q]",
         "right(s, 0, 0)",
+        *(line for line in lines if re.match(r"Property.*(of-locks|misspelt|a-family)", line)),
     }
