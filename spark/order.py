@@ -1,4 +1,4 @@
-"""Order: events of a partition by time, however many there are, from blocks that come by their first time.
+"""Order: events of a partition by time, however many there are, from blocks that are sorted by their first time.
 
 The order is that of the embedded engine: time, then file, then ``seq``, then position. Most files are in this order
 already. Events before the first event of the next block can be passed on, so only blocks that overlap in time are held.
@@ -6,17 +6,45 @@ already. Events before the first event of the next block can be passed on, so on
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ..traces.encoding.coding import Coded
-from .blocks import Block, joined, taken
+from ..traces.io.temporary import in_temporary_folder
+from .blocks import Block, Key, Row, joined, taken
 
 ENOUGH = 1 << 17
 """Number of events to wait for before any are passed on: few large pieces cost less than many small ones."""
+
+
+ROW_BYTES = 1 << 28
+"""Bytes of rows that are held in memory while they are sorted; the others are stored in a temporary file."""
+
+
+def by_key(rows: Iterable[Row], *, memory: int = ROW_BYTES) -> Iterator[Row]:
+    """The rows of a partition by time.
+
+    Raises:
+        TraceError: the file cannot be written.
+    """
+    kept: list[tuple[Key, bytes | tuple[int, int]]] = []
+    with tempfile.TemporaryFile(prefix="rocketproof-") as file:
+        for key, seal in rows:
+            memory -= len(seal)
+            with in_temporary_folder():
+                kept.append((key, seal if memory >= 0 else (file.tell(), file.write(seal))))
+        kept.sort(key=itemgetter(0), reverse=True)
+        while kept:
+            key, held = kept.pop()
+            if isinstance(held, tuple):
+                file.seek(held[0])
+                held = file.read(held[1])
+            yield key, held
 
 
 class InOrder:
@@ -35,13 +63,13 @@ class InOrder:
         held = 0
         for first, block in self._blocks:
             if held >= ENOUGH:
-                yield from map(_settled, _until(waiting, first))
+                yield from _together(_until(waiting, first))
                 held = sum(open_.left for open_ in waiting)
             if len(block.coded):
                 waiting.append(_Open(block))
             held += len(block.coded)
             self.most_held = max(self.most_held, held)
-        yield from map(_settled, _until(waiting, None))
+        yield from _together(_until(waiting, None))
 
 
 class _Open:
@@ -94,8 +122,11 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
     return taken(coded, np.lexsort((*map(np.concatenate, order), coded.time)))
 
 
-def _settled(coded: Coded) -> Coded:
+def _together(pieces: Iterable[Coded]) -> Iterator[Coded]:
     """The events in read-only columns: functions would otherwise be compiled for each mixture."""
-    for item in fields(Coded):
-        getattr(coded, item.name).setflags(write=False)
-    return coded
+    parts = list(pieces)
+    if parts:
+        coded = joined(parts)
+        for item in fields(Coded):
+            getattr(coded, item.name).setflags(write=False)
+        yield coded

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -72,6 +72,10 @@ class _Layout:
             return cls(type_, ABSENT, type_, known, positions=True)
         return cls(type_, 0, type_, length)
 
+    def holding(self, count: int) -> _Layout:
+        """The same for a part of the column, which has so many stored values."""
+        return _Layout(self.type, self.base, self.stored, count, self.absent, self.positions)
+
     @property
     def room(self) -> tuple[int, int]:
         """Number of bytes for the values, and for the positions."""
@@ -120,6 +124,20 @@ class Packed:
             end = min(begin + rows, self.length)
             yield Coded(**{name: self.layouts[name].take(begin, end, *parts[name]) for name in TYPES})
 
+    def cut(self, begin: int, end: int) -> Packed:
+        """Some consecutive events, packed as they are."""
+        layouts: dict[str, _Layout] = {}
+        pieces: list[Any] = []
+        parts = _parts(self.layouts, self.block)
+        for name, layout in self.layouts.items():
+            values, positions = parts[name]
+            first, last = np.searchsorted(positions, (begin, end)) if layout.positions else (begin, end)
+            layouts[name] = layout
+            if layout.count:
+                layouts[name] = layout.holding(int(last - first))
+                pieces += [values[first:last], positions[first:last] - _POSITION.type(begin)]
+        return Packed(end - begin, layouts, _joined(pieces))
+
     def column(self, name: str) -> Any:
         """A column that :class:`~.coding.Coded` does not have, restored; None if none was packed."""
         if name not in self.layouts:
@@ -136,18 +154,16 @@ def pack(columns: Mapping[str, Column]) -> Packed:
     return Packed(len(columns["time"]), layouts, block)
 
 
-def sealed(packed: Packed, **said: Any) -> bytes:
-    """Packed events, and a note about them, as bytes for a file or another process of the same check."""
-    plain = pickle.dumps((packed, said), protocol=pickle.HIGHEST_PROTOCOL)
+def sealed(value: Any) -> bytes:
+    """Packed events, or anything else, as bytes for a file or another process of the same check."""
+    plain = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return len(plain).to_bytes(8, "little") + bytes(pa.compress(plain, codec=_CODEC, asbytes=True))
 
 
-def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
-    """The arguments that were given to :func:`sealed`."""
+def opened(seal: Any) -> Any:
+    """What was given to :func:`sealed`."""
     with memoryview(seal) as given:
-        plain = pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC)
-    found: tuple[Packed, dict[str, Any]] = pickle.loads(plain)
-    return found
+        return pickle.loads(pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC))
 
 
 def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, Any]]:
@@ -162,6 +178,16 @@ def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, A
         at += of_positions
         parts[name] = values, positions
     return parts
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    """A block of the values and positions of columns."""
+    block = np.zeros(sum(_rounded(piece.nbytes) for piece in pieces), np.uint8)
+    at = 0
+    for piece in pieces:
+        block[at : at + piece.nbytes] = piece.view(np.uint8)
+        at += _rounded(piece.nbytes)
+    return block
 
 
 def _rounded(size: int) -> int:
@@ -215,7 +241,8 @@ class Shelf:
         assert self._file is not None
         self._file.seek(kept)
         size = int.from_bytes(self._file.read(8), "little")
-        return opened(self._file.read(size))[0]
+        found: Packed = opened(self._file.read(size))
+        return found
 
     def close(self) -> None:
         """Release everything; nothing can be taken after this."""
