@@ -27,7 +27,7 @@ from .judging import Shuffled, Told, judged, parts_of
 from .repeats import are_scattered, repeated_in
 from .session import failures, open_session
 
-TOGETHER = 16
+TOGETHER = 12
 """Maximum number of splits that a task reads: each task looks up all names anew."""
 
 _READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS)))
@@ -63,10 +63,7 @@ def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
         return None
     packed = pack_splits(spark, trace, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
     looked = list(chain.from_iterable(packed.told()))
-    orders = _orders(splits, looked)
-    if any(one.problems.count for one in looked) or not all(order.by_time for order in orders):
-        return None
-    if are_scattered(splits, [one.order for one in looked], sound=True):
+    if any(one.problems.count for one in looked) or are_scattered(splits, _orders(splits, looked), sound=True):
         return None
     scanned = scan_of(looked, splits, trace)
     if scanned.is_to_correct(trace):
@@ -84,7 +81,8 @@ def _in_two_steps(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled]:
         splits = trace.splits()
         looked = look_at(spark, splits, rows=trace.rows or 0, told=[one.told for one in looked])
         scanned = scan_of(looked, splits, trace)
-    orders, again = _orders(splits, looked), _again(spark, splits, looked)
+    orders = _orders(splits, looked)
+    again = _again(spark, splits, looked, orders)
     readings = [
         Reading(split=split, told=one.told, needs_seq=orders[split.file].needs_seq, again=repeated)
         for split, one, repeated in zip(splits, looked, again, strict=True)
@@ -140,13 +138,14 @@ class Looked:
         self.seen.see(batch, file)
         self.order.see(batch)
 
-    def end(self, split: Split, reader: SplitReader) -> None:
-        """All events of the split were read."""
+    def end(self, split: Split, reader: SplitReader) -> Looked:
+        """The same when all events of the split were read."""
         self.seen.put_in_order(0)
         self.seen.look_again(split.file, reader)
         self.told, self.skipped, self.counted = reader.told, reader.skipped, reader.counted
         self.repeated = reader.repeated
         self.problems.join(reader.problems)
+        return self
 
 
 def look_at(spark: SparkSession, splits: Sequence[Split], *, rows: int, told: Sequence[Reported] = ()) -> list[Looked]:
@@ -169,8 +168,7 @@ def _look(work: tuple[Split, Reported | None, int]) -> Looked:
     looked, reader = Looked.of(rows), read_split(split, told=told)
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
         looked.see(batch, split.file)
-    looked.end(split, reader)
-    return looked
+    return looked.end(split, reader)
 
 
 def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
@@ -212,20 +210,20 @@ def pack_splits(spark: SparkSession, trace: Trace, readings: Sequence[Reading], 
     groups, parts = dict(trace.header.groups), parts_of(spark, events)
     together = max(1, min(TOGETHER, len(readings) // (4 * spark.sparkContext.defaultParallelism)))
 
-    def packed(work: Iterable[Sequence[int]]) -> Iterator[Row]:
-        for places in work:
-            packer, all_looked = Packer(places[0] // together, parts=parts, groups=groups), list[Looked]()
-            for place in places:
-                reading, looked = readings[place], Looked.of(events)
-                reader = read_split(reading.split, told=reading.told)
+    def packed(work: Iterable[Sequence[tuple[int, Reading]]]) -> Iterator[Row]:
+        for some in work:
+            packer, seen = Packer(some[0][0] // together, parts=parts, groups=groups), list[Looked]()
+            for place, reading in some:
+                looked, reader = Looked.of(events), read_split(reading.split, told=reading.told)
                 yield from packer.rows(_chunks(place, reading, reader, looked))
-                looked.end(reading.split, reader)
-                all_looked.append(looked)
-            yield Told.row(packer, all_looked)
+                seen.append(looked.end(reading.split, reader))
+            yield Told.row(packer, seen)
 
-    work = [range(first, min(first + together, len(readings))) for first in range(0, len(readings), together)]
-    tasks = spark.sparkContext.parallelize(work, max(1, len(work)))
-    return Shuffled(tasks.mapPartitions(packed), parts=parts)
+    numbered = list(enumerate(readings))
+    work = [numbered[first : first + together] for first in range(0, len(numbered), together)]
+    return Shuffled(
+        spark.sparkContext.parallelize(work, max(1, len(work))).mapPartitions(packed), parts=parts, groups=groups
+    )
 
 
 def _chunks(place: int, reading: Reading, reader: SplitReader, looked: Looked) -> Iterator[Chunk]:
@@ -236,10 +234,12 @@ def _chunks(place: int, reading: Reading, reader: SplitReader, looked: Looked) -
         yield Chunk(file, place, batch.select(columns))
 
 
-def _again(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked]) -> Sequence[Any]:
+def _again(
+    spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]
+) -> Sequence[Any]:
     """For each split, the numbers of its repeated events; None if all repetitions are adjacent."""
     sound = not any(one.problems.count for one in looked)
-    if not splits or not are_scattered(splits, [one.order for one in looked], sound=sound):
+    if not splits or not are_scattered(splits, orders, sound=sound):
         return [None] * len(splits)
     counted = {split.file: True for split in splits}
     for split, one in zip(splits, looked, strict=True):

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -262,21 +262,15 @@ def pack_frame(events: DataFrame, header: Header, parts: int) -> Shuffled:
             yield _as_batch(row)
         yield _as_batch(Told.row(packer))
 
-    rows = events.select(*columns).mapInArrow(packed, "part int, first long, place long, seal binary").rdd
-    shuffled = Shuffled(rows.map(_as_row), parts=parts)
+    rows = events.select(*columns).mapInArrow(packed, "row binary").rdd
+    shuffled = Shuffled(rows.map(lambda given: pickle.loads(given.row)), parts=parts, groups=groups)
     for _ in shuffled.told():
         pass
     return shuffled
 
 
 def _as_batch(row: Row) -> pa.RecordBatch:
-    (part, first, place), seal = row
-    arrays = [pa.array([part], pa.int32()), pa.array([first]), pa.array([place]), pa.array([seal], pa.binary())]
-    return pa.RecordBatch.from_arrays(arrays, ["part", "first", "place", "seal"])
-
-
-def _as_row(row: Any) -> Row:
-    return (row.part, row.first, row.place), bytes(row.seal)
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(row)], pa.binary())], ["row"])
 
 
 def _fitting(events: DataFrame) -> DataFrame:

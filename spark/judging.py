@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,14 +78,20 @@ class Shuffled:
     Args:
         rows: what packers make, each in a partition of its own.
         parts: number of partitions for either key.
+        groups: what is known about groups.
+
+    Attributes:
+        parts: number of partitions for either key.
+        names: all names, and ``stores``: what was stored, once it was told.
+        renamed: see :class:`Task`.
     """
 
-    def __init__(self, rows: RDD[Row], *, parts: int) -> None:
+    def __init__(self, rows: RDD[Row], *, parts: int, groups: Mapping[str, Group]) -> None:
         self.parts = parts
-        self.names, self.stores = Names(), StoreCounts()
+        self.names, self.stores = Names(groups), StoreCounts()
         self.renamed: dict[int, tuple[Any, Any]] = {}
         self._all = 2 * parts - (-rows.getNumPartitions() // TOLD_TOGETHER)
-        self._rows = rows.partitionBy(self._all, _part)
+        self._rows = rows.partitionBy(self._all, itemgetter(0))
 
     def told(self) -> Iterator[Any]:
         """What was told besides names and stores, in the order of the tasks. It must be taken before anything is
@@ -106,10 +113,6 @@ class Shuffled:
         answers = context.runJob(self._rows, partial(answer, shared=shared), range(2 * self.parts))
         shared.destroy()
         return list(map(opened, answers))
-
-
-def _part(key: tuple[int, int, int]) -> int:
-    return key[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,13 +146,11 @@ class Answer:
     Attributes:
         outcome: what was found.
         slots: what the codes of queues stand for in it; ``actors``: those of processes.
-        most_held: maximum number of events held at a time.
     """
 
     outcome: Outcome
     slots: Sequence[Slot]
     actors: Sequence[Actor]
-    most_held: int
 
 
 class _Naming:
@@ -191,14 +192,13 @@ def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
             yield key[1], unpacked(key[2], seal, naming.code)
 
     folds: tuple[Fold, ...] = ()
-    in_order = InOrder(blocks())
-    for coded in in_order:
+    for coded in InOrder(blocks()):
         folds = folds or _folds(part, names, task)
         for fold in folds:
             fold.feed(coded)
     if folds:
         outcome = merge([fold.finish() for fold in folds], len(names.slots))
-        yield sealed(Answer(outcome=outcome, slots=names.slots, actors=names.actors, most_held=in_order.most_held))
+        yield sealed(Answer(outcome=outcome, slots=names.slots, actors=names.actors))
 
 
 def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:

@@ -6,7 +6,6 @@ already. Events before the first event of the next block can be passed on, so on
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from operator import itemgetter
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..traces.encoding.coding import Coded
-from ..traces.io.temporary import in_temporary_folder
-from .blocks import Block, Key, Row, joined, taken
+from ..traces.encoding.packing import Shelf
+from .blocks import Block, Row, joined, taken
 
 ENOUGH = 1 << 17
 """Number of events to wait for before any are passed on: few large pieces cost less than many small ones."""
@@ -32,19 +31,12 @@ def by_key(rows: Iterable[Row], *, memory: int = ROW_BYTES) -> Iterator[Row]:
     Raises:
         TraceError: the file cannot be written.
     """
-    kept: list[tuple[Key, bytes | tuple[int, int]]] = []
-    with tempfile.TemporaryFile(prefix="rocketproof-") as file:
-        for key, seal in rows:
-            memory -= len(seal)
-            with in_temporary_folder():
-                kept.append((key, seal if memory >= 0 else (file.tell(), file.write(seal))))
-        kept.sort(key=itemgetter(0), reverse=True)
-        while kept:
-            key, held = kept.pop()
-            if isinstance(held, tuple):
-                file.seek(held[0])
-                held = file.read(held[1])
-            yield key, held
+    shelf = Shelf(memory)
+    kept = sorted(((key, shelf.put(seal, len(seal))) for key, seal in rows), key=itemgetter(0), reverse=True)
+    while kept:
+        key, seal = kept.pop()
+        yield key, shelf.take(seal)
+    shelf.close()
 
 
 class InOrder:

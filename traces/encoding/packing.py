@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,8 @@ from ..io.temporary import in_temporary_folder
 from ..machine_code.compiled import entry
 from .coding import TYPES, Coded
 from .columns import Column
+
+T = TypeVar("T")
 
 _NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
 _POSITION = np.dtype(np.uint32)
@@ -205,7 +207,7 @@ def _widen(values: Any, base: int, has_absent: int, column: Any) -> None:
 
 
 class Shelf:
-    """Stores packed events: up to a number of bytes in memory, the rest in a file without a name.
+    """Stores packed events, or rows of them: up to a number of bytes in memory, the rest in a file without a name.
 
     Several threads may store; only one reads.
     """
@@ -215,14 +217,14 @@ class Shelf:
         self._file: IO[bytes] | None = None
         self._lock = threading.Lock()
 
-    def put(self, packed: Packed) -> Packed | int:
-        """Store packed events; returns the argument for :meth:`take`.
+    def put(self, packed: T, size: int) -> T | int:
+        """Store packed events of a size in bytes; returns the argument for :meth:`take`.
 
         Raises:
             TraceError: the file cannot be written.
         """
         with self._lock:
-            self._left -= packed.nbytes
+            self._left -= size
             if self._left >= 0:
                 return packed
             with in_temporary_folder():
@@ -234,14 +236,14 @@ class Shelf:
                 self._file.flush()
             return place
 
-    def take(self, kept: Packed | int) -> Packed:
+    def take(self, kept: T | int) -> T:
         """What was stored there; may be called only after everything was stored."""
-        if isinstance(kept, Packed):
+        if not isinstance(kept, int):
             return kept
         assert self._file is not None
         self._file.seek(kept)
         size = int.from_bytes(self._file.read(8), "little")
-        found: Packed = opened(self._file.read(size))
+        found: T = opened(self._file.read(size))
         return found
 
     def close(self) -> None:
