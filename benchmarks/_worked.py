@@ -49,9 +49,13 @@ def watched(command: Sequence[str]) -> dict[str, Any]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         reader = threading.Thread(target=lambda: lines.extend(process.stdout or ()))
         reader.start()
-        while process.poll() is None:
-            most = max(most, resident(process.pid))
-            time.sleep(SAMPLE)
+        try:
+            while process.poll() is None:
+                most = max(most, resident(process.pid))
+                time.sleep(SAMPLE)
+        except BaseException:
+            process.terminate()  # it is in a session of its own, and hears nothing of an interrupt
+            raise
         reader.join()
     if process.returncode:
         raise RuntimeError(f"the measured process ended with {process.returncode}")

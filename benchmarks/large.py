@@ -3,7 +3,9 @@
 One simulated group works for twenty hours: ten million events. Copies of it, each with other clients, topics, messages
 and times, are a cluster of many groups. ``ROCKETPROOF_LARGE_GROUPS`` names other numbers of groups: 96 give 10^9
 events, in 11 GB of Parquet that takes 1,000 seconds of a processor to make. ``ROCKETPROOF_LARGE_FOLDER`` names where
-traces are kept, and made only if they are missing. Each check runs in a process of its own, whose start counts.
+traces are kept, and made only if they are missing. Each check runs in a process of its own, whose start counts, and
+writes to the standard error stream how far it is. What is shuffled, about 23 bytes for each event, is stored in the
+temporary folder (``TMPDIR``) meanwhile.
 """
 
 from __future__ import annotations
@@ -37,20 +39,31 @@ ROWS = 1 << 20
 """Events of a row group, about."""
 
 _PROGRAM = """
-import json, sys, time
+import json, os, sys, threading, time
 from benchmarks._worked import peak, worked
 from rocketproof.spark import check_with_spark, open_session
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.io import open_trace
 begun = time.perf_counter()
-result = check_with_spark(open_trace([sys.argv[1]]), settings=Settings(), session=open_session("local[2]"))
-print(json.dumps({
-    "events": result.events,
-    "violations": len(result.violations),
-    "seconds": time.perf_counter() - begun,
-    "worked": worked(),
-    "driver": peak(),
-}))
+session = open_session("local[2]", conf={"spark.local.dir": sys.argv[2]})
+
+def told(**more):
+    return json.dumps({**more, "seconds": time.perf_counter() - begun, "worked": worked(), "driver": peak()})
+
+def tell():
+    status, before = session.sparkContext.statusTracker(), ""
+    while True:
+        stages = [status.getStageInfo(stage) for stage in status.getActiveStageIds()]
+        shown = "; ".join(f"stage {one.stageId}: {one.numCompletedTasks} of {one.numTasks}" for one in stages if one)
+        if shown != before:
+            print(told(doing=shown or "the driver's own work"), file=sys.stderr, flush=True)
+        before = shown
+        time.sleep(10)
+
+threading.Thread(target=tell, daemon=True).start()
+result = check_with_spark(open_trace([sys.argv[1]]), settings=Settings(), session=session)
+print(told(events=result.events, violations=len(result.violations)), flush=True)
+session.stop()
 """
 
 
@@ -61,7 +74,8 @@ def measure() -> Iterator[dict[str, Any]]:
         folder, costs = Path(given or made), []
         for groups in map(int, os.environ.get("ROCKETPROOF_LARGE_GROUPS", GROUPS).split(",")):
             trace, load = trace_of(groups, folder), os.getloadavg()[0]
-            told = watched([sys.executable, "-c", _PROGRAM, str(trace)])
+            with tempfile.TemporaryDirectory(prefix="rocketproof-bench-") as shuffled:
+                told = watched([sys.executable, "-c", _PROGRAM, str(trace), shuffled])
             assert told["events"] == pq.ParquetFile(trace).metadata.num_rows
             costs.append(told["worked"] / told["events"])
             yield {

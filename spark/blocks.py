@@ -2,25 +2,24 @@
 
 Spark moves rows. Moving one row per event costs more than checking it, so a task codes the events that it has read, and
 packs those of one partition into blocks: packed as in the embedded engine, compressed, in one binary value, with the
-names for which their codes stand. Two kinds of rows are shuffled: blocks, and at the end of a task one *aside* for each
-partition, with what is only counted.
+codes of the task. What these codes stand for, and what is only counted, is a row for a partition of its own, from which
+the driver takes it before the blocks are judged.
 """
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from ..traces.encoding.coding import TYPES, Coded, Coder, renaming
+from ..traces.encoding.coding import TYPES, Coded, Coder
 from ..traces.encoding.columns import Column
 from ..traces.encoding.names import OF_A_TOPIC, Actor, Names, Slot
-from ..traces.encoding.packing import opened, pack, sealed
+from ..traces.encoding.packing import Packed, opened, pack, sealed
 from ..traces.encoding.store_counts import StoreCounts, note_stores
 from ..traces.format.kinds import Kind, codes
 from ..traces.format.schema import ABSENT, Group
@@ -37,21 +36,11 @@ BLOCK_ROWS = 1 << 16
 order.
 """
 
-SCHEMA = "part int, first long, place long, block binary, aside string"
-"""Columns of a row: target partition, time of the first event (ms), order of reading, then a block or an aside."""
+Key = tuple[int, int, int]
+"""Target partition, time of the first event (ms), order of reading."""
 
-ROW_SCHEMA = pa.schema(
-    [
-        pa.field("part", pa.int32()),
-        pa.field("first", pa.int64()),
-        pa.field("place", pa.int64()),
-        pa.field("block", pa.binary()),
-        pa.field("aside", pa.string()),
-    ]
-)
-
-EARLIEST = -(2**63)
-"""The time of asides, which come before all blocks."""
+Row = tuple[Key, bytes]
+"""A row of the shuffle: a sealed block, or in partitions after those of events what was told about them."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _OF_QUEUES = np.zeros(256, np.bool_)
@@ -82,7 +71,7 @@ class Block:
     Attributes:
         place: position in the order of all reading.
         file: position of the file.
-        coded: the events.
+        coded: the events, in the codes of the partition.
         seq: their order among events of the file with the same time; None: as they are.
     """
 
@@ -97,43 +86,42 @@ class Packer:
     these.
 
     Args:
+        number: number of the task.
         parts: number of partitions for either key.
         groups: what is known about groups, which decides whether clients have queues of their own.
+
+    Attributes:
+        number: that of the task; ``parts``: of partitions.
+        names: names of queues and processes, for which the codes in its blocks stand.
+        stores: how many messages were stored in each queue, and where the last one was.
     """
 
-    def __init__(self, *, parts: int, groups: Mapping[str, Group]) -> None:
-        self._parts = parts
-        self._names = Names(groups)
-        self._coder = Coder(self._names)
+    def __init__(self, number: int, *, parts: int, groups: Mapping[str, Group]) -> None:
+        self.number, self.parts = number, parts
+        self.names = Names(groups)
+        self._coder = Coder(self.names)
         self._of_slot: list[int] = []
         self._of_group: list[bool] = []
-        self._stores = StoreCounts()
+        self.stores = StoreCounts()
         self._positions: dict[int, int] = {}
 
-    def rows(self, chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
+    def rows(self, chunks: Iterable[Chunk]) -> Iterator[Row]:
         """Events as blocks, one in each row."""
         for file, split, coded, seq in self._gathered(chunks):
-            note_stores(coded.kind, coded.slot, coded.offset, coded.time, names=self._names, stores=self._stores)
+            note_stores(coded.kind, coded.slot, coded.offset, coded.time, names=self.names, stores=self.stores)
             coded, seq = _by_time(coded, seq)
             for keys, first, read in (
                 (self._by_queue(coded), 0, QueueEvents._fields),
-                (self._by_message(coded), self._parts, MessageEvents._fields),
+                (self._by_message(coded), self.parts, MessageEvents._fields),
             ):
-                for part, chosen in _parted(keys, self._parts):
-                    for start in range(0, len(chosen), BLOCK_ROWS):
-                        picked = chosen[start : start + BLOCK_ROWS]
-                        block = self._block(file, coded, seq, picked, read)
-                        yield _row(first + part, int(coded.time[picked[0]]), self._place(split), block=block)
-
-    def asides(self, split: int, more: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
-        """What is only counted: messages stored in the queues of each partition, and for the first one ``more``."""
-        of_part: list[list[list[Any]]] = [[] for _ in range(self._parts)]
-        for slot, counts in self._stores.items():
-            of_part[_part_of(slot, self._parts)].append([*tuple_of(slot), *counts])
-        for part, stores in enumerate(of_part):
-            said = {"stores": stores, **(more if part == 0 else {})}
-            if any(said.values()):
-                yield _row(part, EARLIEST, self._place(split), aside=json.dumps(said))
+                order, starts = _parted(keys, self.parts)
+                packed = _packed(coded, seq, order, read)
+                times = coded.time[order]
+                for part in range(self.parts):
+                    for begin in range(starts[part], starts[part + 1], BLOCK_ROWS):
+                        block = packed.cut(begin, min(begin + BLOCK_ROWS, starts[part + 1]))
+                        key = first + part, int(times[begin]), self._place(split)
+                        yield key, sealed((self.number, file, block))
 
     def _gathered(self, chunks: Iterable[Chunk]) -> Iterator[tuple[int, int, Coded, Any]]:
         """Coded chunks of a file, combined up to about CHUNK_ROWS events."""
@@ -151,43 +139,37 @@ class Packer:
             yield _together(waiting)
 
     def _by_queue(self, coded: Coded) -> Any:
-        for code in range(len(self._of_slot), len(self._names.slots)):
-            self._of_slot.append(_part_of(self._names.slots[code], self._parts))
-            self._of_group.append(self._names.flags[code] & OF_A_TOPIC == 0)
+        for code in range(len(self._of_slot), len(self.names.slots)):
+            self._of_slot.append(_part_of(self.names.slots[code], self.parts))
+            self._of_group.append(self.names.flags[code] & OF_A_TOPIC == 0)
         is_wanted = _OF_QUEUES[coded.kind] & (np.array([*self._of_group, False])[coded.slot] | _STORES[coded.kind])
         return np.where(is_wanted, np.array([*self._of_slot, -1], np.int32)[coded.slot], -1)
 
     def _by_message(self, coded: Coded) -> Any:
         hashed = (coded.origin.view(np.uint64) * _MIX) >> np.uint64(40)
-        return np.where(messages.wanted(coded), (hashed % np.uint64(self._parts)).astype(np.int32), -1)
+        return np.where(messages.wanted(coded), (hashed % np.uint64(self.parts)).astype(np.int32), -1)
 
     def _place(self, split: int) -> int:
         number = self._positions[split] = self._positions.get(split, -1) + 1
         return (split << 32) + number
 
-    def _block(self, file: int, coded: Coded, seq: Any, chosen: Any, read: Sequence[str]) -> bytes:
-        columns = {
-            name: Column.but(getattr(coded, name)[chosen], ABSENT) if name in read else Column.none(len(chosen), type_)
-            for name, type_ in TYPES.items()
-        }
-        if seq is not None:
-            columns["seq"] = Column.whole(seq[chosen])
-        columns["slot"], slots = _renumbered(columns["slot"].values)
-        columns["actor"], actors = _renumbered(columns["actor"].values)
-        return sealed(
-            pack(columns),
-            file=file,
-            slots=[self._names.slots[code] for code in slots],
-            actors=[self._names.actors[code] for code in actors],
-        )
 
-
-def unpacked(place: int, block: Any, names: Names) -> Block:
-    """A block with the codes of ``names``, to which unknown names are added."""
-    packed, said = opened(block)
+def unpacked(place: int, seal: bytes, code: Callable[[Coded, int], Coded]) -> Block:
+    """A block; ``code`` changes the codes of a task with a number to those of the partition."""
+    number, file, packed = opened(seal)
     (coded,) = packed.unpack(packed.length)
-    slots, actors = renaming(map(names.slot, said["slots"])), renaming(map(names.actor, said["actors"]))
-    return Block(place=place, file=said["file"], coded=coded.renamed(slots, actors), seq=packed.column("seq"))
+    return Block(place=place, file=file, coded=code(coded, number), seq=packed.column("seq"))
+
+
+def _packed(coded: Coded, seq: Any, order: Any, read: Sequence[str]) -> Packed:
+    """The events at some positions, only with the columns that are read."""
+    columns = {
+        name: Column.but(getattr(coded, name)[order], ABSENT) if name in read else Column.none(len(order), type_)
+        for name, type_ in TYPES.items()
+    }
+    if seq is not None:
+        columns["seq"] = Column.whole(seq[order])
+    return pack(columns)
 
 
 def tuple_of(named: Slot | Actor) -> tuple[str | int, ...]:
@@ -233,25 +215,10 @@ def _part_of(slot: Slot, parts: int) -> int:
     return (zlib.crc32(name.encode()) + slot.queue) % parts
 
 
-def _parted(keys: Any, parts: int) -> Iterator[tuple[int, Any]]:
-    """For each partition, the positions of its events, in their order; events with a negative key belong to none."""
+def _parted(keys: Any, parts: int) -> tuple[Any, list[int]]:
+    """The positions of events by partition, in their order, and where each partition begins; events with a negative key
+    belong to none.
+    """
     order = np.argsort(keys.astype(np.int16 if parts < 1 << 15 else np.int32), kind="stable")
-    starts = np.searchsorted(keys[order], np.arange(parts + 1))
-    for part in range(parts):
-        if starts[part] < starts[part + 1]:
-            yield part, order[starts[part] : starts[part + 1]]
-
-
-def _renumbered(codes_: Any) -> tuple[Column, list[int]]:
-    """Codes as positions in the list of those that occur; -1 stays."""
-    occurring = np.flatnonzero(np.bincount(codes_ + 1))
-    numbers = np.full(int(occurring[-1]) + 1, -1, np.int32)
-    present = occurring[occurring > 0]
-    numbers[present] = np.arange(len(present))
-    return Column.whole(numbers[codes_ + 1]), (present - 1).tolist()
-
-
-def _row(part: int, first: int, place: int, *, block: bytes | None = None, aside: str | None = None) -> pa.RecordBatch:
-    values = (part, first, place, block, aside)
-    arrays = [pa.array([value], field.type) for value, field in zip(values, ROW_SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=ROW_SCHEMA)
+    starts: list[int] = np.searchsorted(keys[order], np.arange(parts + 1)).tolist()
+    return order, starts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,16 +18,22 @@ from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.io import Problems, Split, Trace, read_split
-from ..traces.io.splits import Told
+from ..traces.io.splits import SplitReader
+from ..traces.io.splits import Told as Reported
 from ..traces.io.time_order import TimeOrder
 from ..traces.recorders.repeated import REPEATED
-from .blocks import SCHEMA, Chunk, Packer
-from .judging import Task, judged, told_as
+from .blocks import Chunk, Packer, Row
+from .judging import Shuffled, Told, judged, parts_of
 from .repeats import are_scattered, repeated_in
 from .session import failures, open_session
 
+TOGETHER = 12
+"""Maximum number of splits that a task reads: each task looks up all names anew."""
+
+_READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS)))
+
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 def check_with_spark(
@@ -44,17 +50,57 @@ def check_with_spark(
     started = time.perf_counter()
     spark = session or open_session(master)
     with failures():
+        scanned, packed = _at_once(spark, trace) or _in_two_steps(spark, trace)
+        return judged(spark, trace, scanned, settings, packed, started=started)
+
+
+def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
+    """The first look, and the events packed by the same tasks; None if they have to be read again, because something is
+    wrong or not in order.
+    """
+    splits = trace.splits()
+    if not splits or any(split.groups is None for split in splits):
+        return None
+    packed = pack_splits(spark, trace, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
+    looked = list(chain.from_iterable(packed.told()))
+    if any(one.problems.count for one in looked) or are_scattered(splits, _orders(splits, looked), sound=True):
+        return None
+    scanned = scan_of(looked, splits, trace)
+    if scanned.is_to_correct(trace):
+        return _at_once(spark, trace)
+    trace.repeated[REPEATED] = sum(one.repeated for one in looked)
+    return scanned, packed
+
+
+def _in_two_steps(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled]:
+    """The first look, once more if clocks are corrected, and then the events packed as it has shown they must be."""
+    splits = trace.splits()
+    looked = look_at(spark, splits, rows=trace.rows or 0)
+    scanned = scan_of(looked, splits, trace)
+    if scanned.is_to_correct(trace):
         splits = trace.splits()
-        looked = look_at(spark, splits, rows=trace.rows or 0)
+        looked = look_at(spark, splits, rows=trace.rows or 0, told=[one.told for one in looked])
         scanned = scan_of(looked, splits, trace)
-        if scanned.is_to_correct(trace):
-            splits = trace.splits()
-            looked = look_at(spark, splits, rows=trace.rows or 0, told=[one.told for one in looked])
-            scanned = scan_of(looked, splits, trace)
-        result, trace.repeated[REPEATED] = judged(
-            spark, trace, scanned, settings, lambda task: pack_splits(spark, splits, looked, task), started=started
-        )
-    return result
+    orders = _orders(splits, looked)
+    again = _again(spark, splits, looked, orders)
+    readings = [
+        Reading(split=split, told=one.told, needs_seq=orders[split.file].needs_seq, again=repeated)
+        for split, one, repeated in zip(splits, looked, again, strict=True)
+    ]
+    packed = pack_splits(spark, trace, readings, scanned.events)
+    read = list(chain.from_iterable(packed.told()))
+    for one in read:
+        trace.problems.join(one.problems)
+    trace.repeated[REPEATED] = sum(one.repeated for one in read)
+    return replace(scanned, events=scanned.events - trace.repeated[REPEATED]), packed
+
+
+def _orders(splits: Sequence[Split], looked: Sequence[Looked]) -> list[TimeOrder]:
+    """How far each file is in order."""
+    files = [TimeOrder() for _ in range(1 + max((split.file for split in splits), default=0))]
+    for split, one in zip(splits, looked, strict=True):
+        files[split.file].join(one.order)
+    return files
 
 
 @dataclass
@@ -68,17 +114,41 @@ class Looked:
         told: the problems reported so far, so that the next reading does not report them again.
         skipped: what of an imported file is neither event nor damage.
         counted: whether ``seq`` comes from its recorder.
+        repeated: number of events that were dropped as repetitions.
     """
 
     seen: Scanning = field(default_factory=Scanning)
     order: TimeOrder = field(default_factory=TimeOrder)
     problems: Problems = field(default_factory=Problems)
-    told: Told = field(default_factory=Counter)
+    told: Reported = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     counted: bool = True
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, rows: int) -> Looked:
+        """Nothing was looked at yet, of a trace with that many events.
+
+        Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
+        """
+        return cls(seen=Scanning(keeps_seq=True, sides=Observed(rows)))
+
+    def see(self, batch: pa.RecordBatch, file: int) -> None:
+        """Look at the next events."""
+        self.seen.see(batch, file)
+        self.order.see(batch)
+
+    def end(self, split: Split, reader: SplitReader) -> Looked:
+        """The same when all events of the split were read."""
+        self.seen.put_in_order(0)
+        self.seen.look_again(split.file, reader)
+        self.told, self.skipped, self.counted = reader.told, reader.skipped, reader.counted
+        self.repeated = reader.repeated
+        self.problems.join(reader.problems)
+        return self
 
 
-def look_at(spark: SparkSession, splits: Sequence[Split], *, rows: int, told: Sequence[Told] = ()) -> list[Looked]:
+def look_at(spark: SparkSession, splits: Sequence[Split], *, rows: int, told: Sequence[Reported] = ()) -> list[Looked]:
     """The first look, at each split by a task.
 
     Args:
@@ -93,19 +163,12 @@ def look_at(spark: SparkSession, splits: Sequence[Split], *, rows: int, told: Se
     return list(spark.sparkContext.parallelize(work, len(work)).map(_look).collect())
 
 
-def _look(work: tuple[Split, Told | None, int]) -> Looked:
+def _look(work: tuple[Split, Reported | None, int]) -> Looked:
     split, told, rows = work
-    # Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
-    looked, reader = Looked(seen=Scanning(sides=Observed(rows))), read_split(split, told=told)
-    looked.seen.keeps_seq = True
+    looked, reader = Looked.of(rows), read_split(split, told=told)
     for batch in reader.batches((*SCAN_COLUMNS, "seq")):
-        looked.seen.see(batch, split.file)
-        looked.order.see(batch)
-    looked.seen.put_in_order(0)
-    looked.seen.look_again(split.file, reader)
-    looked.told, looked.skipped, looked.counted = reader.told, reader.skipped, reader.counted
-    looked.problems.join(reader.problems)
-    return looked
+        looked.see(batch, split.file)
+    return looked.end(split, reader)
 
 
 def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
@@ -123,37 +186,60 @@ def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> 
     return conclude(seen, trace.header, files=trace.files, clocks=trace.clocks)
 
 
-def pack_splits(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], task: Task) -> DataFrame:
-    """The events of all splits as rows of ``blocks.SCHEMA``, each split by a task."""
-    files = [TimeOrder() for _ in range(1 + max((split.file for split in splits), default=0))]
-    for split, one in zip(splits, looked, strict=True):
-        files[split.file].join(one.order)
-    again = _again(spark, splits, looked)
-    work = [
-        (split, one.told, files[split.file].needs_seq, repeated)
-        for split, one, repeated in zip(splits, looked, again, strict=True)
-    ]
-    groups, parts = dict(task.groups), task.parts
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a split is read and packed.
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for place in batch.column(0).to_pylist():
-                yield from _packed(place, *work[place])
+    Attributes:
+        split: the split.
+        sees: whether this is the first look at it too.
+        told: the problems that were reported already.
+        needs_seq: whether its events are ordered by ``seq``.
+        again: numbers of its repeated events; None if all repetitions are adjacent.
+    """
 
-    def _packed(place: int, split: Split, told: Told, needs_seq: bool, again: Any) -> Iterator[pa.RecordBatch]:
-        packer, reader = Packer(parts=parts, groups=groups), read_split(split, told=told)
-        columns = [*COLUMNS, "seq"] if needs_seq else list(COLUMNS)
-        read = reader.distinct(COLUMNS, again=again)
-        yield from packer.rows(Chunk(split.file, place, batch.select(columns)) for batch in read)
-        yield from packer.asides(place, told_as(reader.problems) | {"repeated": reader.repeated})
-
-    return spark.range(0, len(work), 1, len(work)).mapInArrow(read, SCHEMA)
+    split: Split
+    sees: bool = False
+    told: Reported | None = None
+    needs_seq: bool = False
+    again: Any = None
 
 
-def _again(spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked]) -> Sequence[Any]:
+def pack_splits(spark: SparkSession, trace: Trace, readings: Sequence[Reading], events: int) -> Shuffled:
+    """The events of all splits, packed; a ``Looked`` is told about each. ``events``: their number."""
+    groups, parts = dict(trace.header.groups), parts_of(spark, events)
+    together = max(1, min(TOGETHER, len(readings) // (4 * spark.sparkContext.defaultParallelism)))
+
+    def packed(work: Iterable[Sequence[tuple[int, Reading]]]) -> Iterator[Row]:
+        for some in work:
+            packer, seen = Packer(some[0][0] // together, parts=parts, groups=groups), list[Looked]()
+            for place, reading in some:
+                looked, reader = Looked.of(events), read_split(reading.split, told=reading.told)
+                yield from packer.rows(_chunks(place, reading, reader, looked))
+                seen.append(looked.end(reading.split, reader))
+            yield Told.row(packer, seen)
+
+    numbered = list(enumerate(readings))
+    work = [numbered[first : first + together] for first in range(0, len(numbered), together)]
+    return Shuffled(
+        spark.sparkContext.parallelize(work, max(1, len(work))).mapPartitions(packed), parts=parts, groups=groups
+    )
+
+
+def _chunks(place: int, reading: Reading, reader: SplitReader, looked: Looked) -> Iterator[Chunk]:
+    file, columns = reading.split.file, [*COLUMNS, "seq"] if reading.needs_seq else list(COLUMNS)
+    for batch in reader.distinct(_READ if reading.sees else COLUMNS, again=reading.again):
+        if reading.sees:
+            looked.see(batch, file)
+        yield Chunk(file, place, batch.select(columns))
+
+
+def _again(
+    spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]
+) -> Sequence[Any]:
     """For each split, the numbers of its repeated events; None if all repetitions are adjacent."""
     sound = not any(one.problems.count for one in looked)
-    if not splits or not are_scattered(splits, [one.order for one in looked], sound=sound):
+    if not splits or not are_scattered(splits, orders, sound=sound):
         return [None] * len(splits)
     counted = {split.file: True for split in splits}
     for split, one in zip(splits, looked, strict=True):

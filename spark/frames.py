@@ -32,8 +32,8 @@ from ..traces.io.events import ROWS, SPANS, WORDS
 from ..traces.io.lost import UNREAD
 from ..traces.recorders.repeated import REPEATED
 from ..traces.samples import settings_of
-from .blocks import SCHEMA, Chunk, Packer
-from .judging import Task, judged
+from .blocks import Chunk, Packer, Row
+from .judging import Shuffled, Told, judged, parts_of
 from .session import failures, small_batches, together
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
             scanned = conclude(frame.look(), header, files=frame.files, clocks=frame.clocks)
         repeated = frame.drop_repeated()
         scanned = replace(scanned, events=scanned.events - repeated)
-        result, _ = judged(
-            spark, frame, scanned, settings, lambda task: pack_frame(frame.events, task), started=started
-        )
+        packed = pack_frame(frame.events, header, parts_of(spark, scanned.events))
+        result = judged(spark, frame, scanned, settings, packed, started=started)
         return Mined(
             findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
             verdicts=spark.createDataFrame(verdicts(result)).coalesce(1),
@@ -247,9 +246,9 @@ class Lost:
             self.holes = [*self.holes[: _MOST_HOLES - 1], Hole(why=f"{what}, and more of them")]
 
 
-def pack_frame(events: DataFrame, task: Task) -> DataFrame:
-    """Events of a frame as rows of ``blocks.SCHEMA``."""
-    groups, parts = dict(task.groups), task.parts
+def pack_frame(events: DataFrame, header: Header, parts: int) -> Shuffled:
+    """The events of a frame, packed."""
+    groups = dict(header.groups)
     columns = [name for name in (*COLUMNS, "seq") if name in events.columns]
 
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -257,11 +256,21 @@ def pack_frame(events: DataFrame, task: Task) -> DataFrame:
 
         running = TaskContext.get()
         place = running.partitionId() if running is not None else 0
-        packer = Packer(parts=parts, groups=groups)
-        yield from packer.rows(Chunk(0, place, batch) for batch in _usable(batches, Lost()))
-        yield from packer.asides(place, {})
+        packer = Packer(place, parts=parts, groups=groups)
+        rows = packer.rows(Chunk(0, place, batch) for batch in _usable(batches, Lost()))
+        for row in rows:
+            yield _as_batch(row)
+        yield _as_batch(Told.row(packer))
 
-    return events.select(*columns).mapInArrow(packed, SCHEMA)
+    rows = events.select(*columns).mapInArrow(packed, "row binary").rdd
+    shuffled = Shuffled(rows.map(lambda given: pickle.loads(given.row)), parts=parts, groups=groups)
+    for _ in shuffled.told():
+        pass
+    return shuffled
+
+
+def _as_batch(row: Row) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(row)], pa.binary())], ["row"])
 
 
 def _fitting(events: DataFrame) -> DataFrame:

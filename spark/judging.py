@@ -2,50 +2,117 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from ..traces.claims.claims import CLAIMS
 from ..traces.claims.settings import Settings
+from ..traces.encoding.coding import Coded, renaming
 from ..traces.encoding.names import Actor, Names, Slot
-from ..traces.encoding.store_counts import StoreCounts, Stored
+from ..traces.encoding.packing import opened, sealed
+from ..traces.encoding.store_counts import StoreCounts
 from ..traces.engine.context import Context
-from ..traces.engine.findings import ROW
 from ..traces.engine.local import conclude
 from ..traces.engine.reading import Recorded
 from ..traces.engine.result import CheckResult, merge
 from ..traces.engine.scan import Scan
-from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import Group
 from ..traces.io import Problem, Problems, Trouble
-from ..traces.monitors.fold import Fold, Outcome
+from ..traces.monitors.fold import Fold, Outcome, nothing
 from ..traces.monitors.groups import GroupMonitor
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import queue_folds
 from ..traces.recorders.members import members_of
-from .blocks import Block, tuple_of, unpacked
-from .order import InOrder
+from .blocks import Block, Packer, Row, unpacked
+from .order import InOrder, by_key
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-ANSWER = "part int, piece int, summary string, rows binary"
-"""Columns of a partition's answer: findings in pieces, each with the names and counts of the partition."""
-
-PIECE_ROWS = 100_000
-"""Maximum number of findings in a piece."""
+    from pyspark import RDD, Broadcast
+    from pyspark.sql import SparkSession
 
 EVENTS_OF_A_PART = 4_000_000
 """Average number of events that are judged in one partition; if all cores have more, there are more partitions."""
 
-_COUNTS = ("judged", "violated", "doubtful")
+TOLD_TOGETHER = 16
+"""So many tasks tell the driver in one partition what they have seen."""
+
+_NEW = -2
+"""In place of a code: no code was assigned yet."""
+
+
+@dataclass(kw_only=True)
+class Told:
+    """What a task tells the driver about the events that it has packed.
+
+    Attributes:
+        number: number of the task.
+        slots: what its codes of queues stand for; ``actors``: its codes of processes.
+        stores: how many messages were stored in each queue, and where the last one was.
+        more: what else it has seen.
+    """
+
+    number: int
+    slots: Sequence[Slot]
+    actors: Sequence[Actor]
+    stores: StoreCounts
+    more: Any = None
+
+    @classmethod
+    def row(cls, packer: Packer, more: Any = None) -> Row:
+        """What it tells, as a row."""
+        number, names = packer.number, packer.names
+        told = cls(number=number, slots=names.slots, actors=names.actors, stores=packer.stores, more=more)
+        return (2 * packer.parts + number // TOLD_TOGETHER, number, 0), sealed(told)
+
+
+class Shuffled:
+    """Packed events in partitions: by queue below ``parts``, by message in as many from there on, and after these what
+    was told about them. They are read and packed when something is asked for the first time, and not again.
+
+    Args:
+        rows: what packers make, each in a partition of its own.
+        parts: number of partitions for either key.
+        groups: what is known about groups.
+
+    Attributes:
+        parts: number of partitions for either key.
+        names: all names, and ``stores``: what was stored, once it was told.
+        renamed: see :class:`Task`.
+    """
+
+    def __init__(self, rows: RDD[Row], *, parts: int, groups: Mapping[str, Group]) -> None:
+        self.parts = parts
+        self.names, self.stores = Names(groups), StoreCounts()
+        self.renamed: dict[int, tuple[Any, Any]] = {}
+        self._all = 2 * parts - (-rows.getNumPartitions() // TOLD_TOGETHER)
+        self._rows = rows.partitionBy(self._all, itemgetter(0))
+
+    def told(self) -> Iterator[Any]:
+        """What was told besides names and stores, in the order of the tasks. It must be taken before anything is
+        judged.
+        """
+        for part in range(2 * self.parts, self._all):
+            rows = sorted(self._rows.context.runJob(self._rows, list, [part]), reverse=True)
+            while rows:
+                told: Told = opened(rows.pop()[1])
+                slots, actors = map(self.names.slot, told.slots), map(self.names.actor, told.actors)
+                self.renamed[told.number] = renaming(slots), renaming(actors)
+                self.stores.join(told.stores)
+                yield told.more
+
+    def judged(self, task: Task) -> list[Answer]:
+        """The answers of all monitors."""
+        context = self._rows.context
+        shared = context.broadcast(task)
+        answers = context.runJob(self._rows, partial(answer, shared=shared), range(2 * self.parts))
+        shared.destroy()
+        return list(map(opened, answers))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +124,9 @@ class Task:
         release: release of RocketMQ.
         settings: settings of the check.
         context: events that concern more than one queue or message.
-        parts: number of partitions for either key: by queue below ``parts``, by message from there on.
+        parts: number of partitions for either key.
+        slots: all queues, in the order of their codes; ``actors``: all processes.
+        renamed: for each task, the codes of these by its own codes, as :func:`renaming` returns them.
     """
 
     groups: Mapping[str, Group]
@@ -65,45 +134,71 @@ class Task:
     settings: Settings
     context: Context
     parts: int
+    slots: Sequence[Slot]
+    actors: Sequence[Actor]
+    renamed: Mapping[int, tuple[Any, Any]]
 
 
-def judge(packed: DataFrame, task: Task) -> DataFrame:
-    """The answers of all monitors about packed events (``blocks.SCHEMA``), columns :data:`ANSWER`."""
-    from pyspark.sql import functions
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The answer about a partition.
 
-    def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _answer(batches, task)
+    Attributes:
+        outcome: what was found.
+        slots: what the codes of queues stand for in it; ``actors``: those of processes.
+    """
 
-    placed = packed.repartitionById(2 * task.parts, functions.col("part"))
-    return placed.sortWithinPartitions("first", "place").mapInArrow(answer, ANSWER)
+    outcome: Outcome
+    slots: Sequence[Slot]
+    actors: Sequence[Actor]
 
 
-def _answer(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
-    names = Names(task.groups, members_of(task.context.events))
-    part = -1
-    asides: list[dict[str, Any]] = []
+class _Naming:
+    """The names of one partition: a fold has state for each name, so only those that occur get a code there."""
+
+    def __init__(self, task: Task) -> None:
+        events = task.context.events
+        self.names = Names(task.groups, events.once(members_of))
+        self._task = task
+        self._slots, self._actors = (renaming([_NEW] * len(named)) for named in (task.slots, task.actors))
+
+    def code(self, coded: Coded, number: int) -> Coded:
+        """Events in these codes, from those of the task that has read them."""
+        slots, actors = self._task.renamed[number]
+        coded = coded.renamed(slots, actors)
+        _learn(coded.slot, self._slots, self._task.slots, self.names.slot)
+        _learn(coded.actor, self._actors, self._task.actors, self.names.actor)
+        return coded.renamed(self._slots, self._actors)
+
+
+def _learn(occurring: Any, codes: Any, named: Sequence[Any], code: Callable[[Any], int]) -> None:
+    for at in np.unique(occurring[codes.take(occurring) == _NEW]).tolist():
+        codes[at] = code(named[at])
+
+
+def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
+    """The :class:`Answer` about the rows of a partition, sealed; nothing if there are none.
+
+    What is learnt of the context is kept by the process for its next partition.
+    """
+    task = shared.value
+    naming, part = _Naming(task), -1
+    names = naming.names
 
     def blocks() -> Iterator[tuple[int, Block]]:
         nonlocal part
-        for batch in batches:
-            for row in range(len(batch)):
-                part = batch.column("part")[row].as_py()
-                block = batch.column("block")[row]
-                if block.is_valid:
-                    place = batch.column("place")[row].as_py()
-                    yield batch.column("first")[row].as_py(), unpacked(place, block.as_buffer(), names)
-                else:
-                    asides.append(json.loads(batch.column("aside")[row].as_py()))
+        for key, seal in by_key(rows):
+            part = key[0]
+            yield key[1], unpacked(key[2], seal, naming.code)
 
     folds: tuple[Fold, ...] = ()
-    in_order = InOrder(blocks())
-    for coded in in_order:
+    for coded in InOrder(blocks()):
         folds = folds or _folds(part, names, task)
         for fold in folds:
             fold.feed(coded)
-    if part >= 0:
-        outcome = merge([fold.finish() for fold in folds or _folds(part, names, task)], len(names.slots))
-        yield from _pieces(part, outcome, names, asides, held=in_order.most_held)
+    if folds:
+        outcome = merge([fold.finish() for fold in folds], len(names.slots))
+        yield sealed(Answer(outcome=outcome, slots=names.slots, actors=names.actors))
 
 
 def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
@@ -111,135 +206,57 @@ def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
     return queue_folds(**terms) if part < task.parts else (MessageFold(**terms, release=task.release),)
 
 
-def _pieces(
-    part: int, outcome: Outcome, names: Names, asides: Sequence[Mapping[str, Any]], *, held: int
-) -> Iterator[pa.RecordBatch]:
-    summary = {
-        "slots": [tuple_of(slot) for slot in names.slots],
-        "actors": [tuple_of(actor) for actor in names.actors],
-        **{name: getattr(outcome, name).tolist() for name in _COUNTS},
-        "passed_over": dict(outcome.passed_over),
-        "statuses": outcome.statuses[: len(names.slots)].tolist(),
-        "asides": asides,
-        "held": held,
-    }
-    for piece, start in enumerate(range(0, max(len(outcome.rows), 1), PIECE_ROWS)):
-        yield pa.RecordBatch.from_pydict(
-            {
-                "part": pa.array([part], pa.int32()),
-                "piece": pa.array([piece], pa.int32()),
-                "summary": pa.array([json.dumps(summary)], pa.string()),
-                "rows": pa.array([outcome.rows[start : start + PIECE_ROWS].tobytes()], pa.binary()),
-            }
-        )
+def parts_of(spark: SparkSession, events: int) -> int:
+    """Into how many partitions so many events are divided, by queue and by message."""
+    return max(spark.sparkContext.defaultParallelism, -(-events // EVENTS_OF_A_PART))
 
 
 def judged(
-    spark: SparkSession,
-    trace: Recorded,
-    scanned: Scan,
-    settings: Settings,
-    packed: Callable[[Task], DataFrame],
-    *,
-    started: float,
-) -> tuple[CheckResult, int]:
-    """The answer of a check, and how many events the tasks have dropped as repetitions.
-
-    ``packed`` provides the events as rows of ``blocks.SCHEMA``; ``started`` is ``time.perf_counter`` when the check
-    began.
-    """
-    header = trace.header
-    parts = max(spark.sparkContext.defaultParallelism, -(-scanned.events // EVENTS_OF_A_PART))
+    spark: SparkSession, trace: Recorded, scanned: Scan, settings: Settings, packed: Shuffled, *, started: float
+) -> CheckResult:
+    """The answer of a check; ``started``: ``time.perf_counter`` when it began."""
+    names = packed.names
     task = Task(
-        groups=dict(header.groups), release=header.release, settings=settings, context=scanned.context, parts=parts
+        groups=dict(trace.header.groups),
+        release=trace.header.release,
+        settings=settings,
+        context=scanned.context,
+        parts=packed.parts,
+        slots=list(names.slots),
+        actors=list(names.actors),
+        renamed=packed.renamed,
     )
-    found = gather(judge(packed(task), task).toArrow(), header.groups)
-    trace.problems.join(found.problems)
-    scanned = replace(scanned, events=scanned.events - found.repeated)
-    groups = GroupMonitor(names=found.names, settings=settings, context=scanned.context)
-    groups.stores(found.stores)
-    result = conclude(
+    outcomes = _in_codes_of(names, packed.judged(task))
+    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
+    groups.stores(packed.stores)
+    return conclude(
         trace,
         scanned,
-        names=found.names,
+        names=names,
         settings=settings,
-        outcomes=[*found.outcomes, groups.finish()],
-        stores=found.stores,
-        engine=f"spark {spark.sparkContext.master}, {2 * parts} partitions",
+        outcomes=[*outcomes, groups.finish()],
+        stores=packed.stores,
+        engine=f"spark {spark.sparkContext.master}, {2 * packed.parts} partitions",
         seconds=time.perf_counter() - started,
     )
-    return result, found.repeated
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """The answers of all partitions, in the codes of one set of names.
-
-    Attributes:
-        names: names of all queues and processes.
-        outcomes: one for each partition and piece.
-        stores: how many messages were stored in each queue, and where the last one was.
-        problems: problems with events that were not reported before.
-        repeated: number of events dropped as repetitions.
-        most_held: maximum number of events that a partition held at a time.
-    """
-
-    names: Names
-    outcomes: tuple[Outcome, ...]
-    stores: StoreCounts
-    problems: Problems
-    repeated: int
-    most_held: int
-
-
-def gather(answers: pa.Table, groups: Mapping[str, Group]) -> Answers:
-    """Answers of partitions, combined; codes of a partition are translated to common ones."""
-    names = Names(groups)
-    outcomes: list[Outcome] = []
-    asides: list[dict[str, Any]] = []
-    held = 0
-    for answer in answers.sort_by([("part", "ascending"), ("piece", "ascending")]).to_pylist():
-        summary = json.loads(answer["summary"])
-        slots = np.array([*(names.slot(Slot(*slot)) for slot in summary["slots"]), -1], np.int32)
-        actors = np.array([*(names.actor(Actor(*actor)) for actor in summary["actors"]), -1], np.int32)
-        rows = np.frombuffer(answer["rows"], ROW).copy()
+def _in_codes_of(names: Names, answers: Sequence[Answer]) -> Iterator[Outcome]:
+    """The outcomes with codes of the trace; the last one has the statuses of all."""
+    renamed = [(renaming(map(names.slot, one.slots)), renaming(map(names.actor, one.actors))) for one in answers]
+    none = nothing(len(names.slots))
+    for one, (slots, actors) in zip(answers, renamed, strict=True):
+        rows, statuses = one.outcome.rows.copy(), one.outcome.statuses
         rows["slot"] = slots[rows["slot"]]
         for column in ("actor", "other"):
             rows[column] = actors[rows[column]]
-        # What the pieces of an answer have in common counts once.
-        first = answer["piece"] == 0
-        outcomes.append(_outcome(rows, summary, slots, names, first=first))
-        if first:
-            asides += summary["asides"]
-            held = max(held, summary["held"])
-    stores, problems, repeated = StoreCounts(), Problems(), 0
-    for aside in asides:
-        for said in aside["stores"]:
-            stores.add(Slot(*said[: -len(Stored._fields)]), Stored(*said[-len(Stored._fields) :]))
-        if "problems" in aside:
-            problems.join(problems_of(aside["problems"]))
-        repeated += aside.get("repeated", 0)
-    return Answers(
-        names=names,
-        outcomes=tuple(outcomes),
-        stores=stores,
-        problems=problems,
-        repeated=repeated,
-        most_held=held,
-    )
-
-
-def _outcome(rows: Any, summary: Mapping[str, Any], slots: Any, names: Names, *, first: bool) -> Outcome:
-    statuses = np.zeros((len(names.slots), len(MessageStatus)), np.int64)
-    if first and summary["statuses"]:
-        np.add.at(statuses, slots[: len(summary["statuses"])], np.array(summary["statuses"], np.int64))
-    counts = {name: np.array(summary[name] if first else [0] * len(CLAIMS), np.int64) for name in _COUNTS}
-    passed_over = summary["passed_over"] if first else {}
-    return Outcome(rows=rows, statuses=statuses, passed_over=passed_over, **counts)
+        np.add.at(none.statuses, slots[: len(statuses)], statuses)
+        yield replace(one.outcome, rows=rows, statuses=none.statuses[:0])
+    yield none
 
 
 def told_as(problems: Problems) -> dict[str, Any]:
-    """Problems in the form in which they are sent; empty without any."""
+    """Problems in the form in which they are stored; empty without any."""
     if not problems.count:
         return {}
     return {"problems": {"by_kind": problems.by_kind, "kept": [_told(problem) for problem in problems.kept]}}
@@ -250,7 +267,7 @@ def _told(problem: Problem) -> list[Any]:
 
 
 def problems_of(sent: Mapping[str, Any]) -> Problems:
-    """Problems restored from the form in which they are sent."""
+    """Problems restored from the form in which they are stored."""
     problems = Problems()
     problems.by_kind = Counter({Trouble(kind): count for kind, count in sent["by_kind"].items()})
     problems.count = problems.by_kind.total()

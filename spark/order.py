@@ -1,4 +1,4 @@
-"""Order: events of a partition by time, however many there are, from blocks that come by their first time.
+"""Order: events of a partition by time, however many there are, from blocks that are sorted by their first time.
 
 The order is that of the embedded engine: time, then file, then ``seq``, then position. Most files are in this order
 already. Events before the first event of the next block can be passed on, so only blocks that overlap in time are held.
@@ -8,15 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ..traces.encoding.coding import Coded
-from .blocks import Block, joined, taken
+from ..traces.encoding.packing import Shelf
+from .blocks import Block, Row, joined, taken
 
 ENOUGH = 1 << 17
 """Number of events to wait for before any are passed on: few large pieces cost less than many small ones."""
+
+
+ROW_BYTES = 1 << 28
+"""Bytes of rows that are held in memory while they are sorted; the others are stored in a temporary file."""
+
+
+def by_key(rows: Iterable[Row], *, memory: int = ROW_BYTES) -> Iterator[Row]:
+    """The rows of a partition by time.
+
+    Raises:
+        TraceError: the file cannot be written.
+    """
+    shelf = Shelf(memory)
+    kept = sorted(((key, shelf.put(seal, len(seal))) for key, seal in rows), key=itemgetter(0), reverse=True)
+    while kept:
+        key, seal = kept.pop()
+        yield key, shelf.take(seal)
+    shelf.close()
 
 
 class InOrder:
@@ -35,13 +55,13 @@ class InOrder:
         held = 0
         for first, block in self._blocks:
             if held >= ENOUGH:
-                yield from map(_settled, _until(waiting, first))
+                yield from _together(_until(waiting, first))
                 held = sum(open_.left for open_ in waiting)
             if len(block.coded):
                 waiting.append(_Open(block))
             held += len(block.coded)
             self.most_held = max(self.most_held, held)
-        yield from map(_settled, _until(waiting, None))
+        yield from _together(_until(waiting, None))
 
 
 class _Open:
@@ -94,8 +114,11 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
     return taken(coded, np.lexsort((*map(np.concatenate, order), coded.time)))
 
 
-def _settled(coded: Coded) -> Coded:
+def _together(pieces: Iterable[Coded]) -> Iterator[Coded]:
     """The events in read-only columns: functions would otherwise be compiled for each mixture."""
-    for item in fields(Coded):
-        getattr(coded, item.name).setflags(write=False)
-    return coded
+    parts = list(pieces)
+    if parts:
+        coded = joined(parts)
+        for item in fields(Coded):
+            getattr(coded, item.name).setflags(write=False)
+        yield coded

@@ -28,17 +28,17 @@ _TOLD = pa.schema([*_PLAIN.items(), *((f"its_{name}", pa.int64()) for name in _S
 """Columns of an event: what is known about it; then what else equal events have in common, and its position."""
 
 
-def are_scattered(splits: Sequence[Split], orders: Sequence[TimeOrder], *, sound: bool) -> bool:
+def are_scattered(splits: Sequence[Split], files: Sequence[TimeOrder], *, sound: bool) -> bool:
     """Whether an event may be repeated elsewhere than next to itself.
 
-    ``sound``: whether the events have no problems.
+    Args:
+        splits: what was read.
+        files: how far each file is in order.
+        sound: whether the events have no problems.
     """
-    files: dict[int, TimeOrder] = {}
-    for split, order in zip(splits, orders, strict=True):
-        files.setdefault(split.file, TimeOrder()).join(order)
-    if any(split.groups is None for split in splits) or not all(file.by_time for file in files.values()):
+    if any(split.groups is None for split in splits) or not all(file.by_time for file in files):
         return True
-    spans = [(file.first[0], file.last[0]) for file in files.values() if file.first and file.last]
+    spans = [(file.first[0], file.last[0]) for file in files if file.first and file.last]
     overlap = any(later[0] < earlier[1] for earlier, later in pairwise(spans))
     return len(files) > 1 and (overlap or not sound)
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.properties.verdict import Verdict
-from rocketproof.spark import check_with_spark
-from rocketproof.spark.check import _look
+from rocketproof.spark import check, check_with_spark
+from rocketproof.spark.check import Looked, _look
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
@@ -49,6 +49,26 @@ def test_a_correct_cluster(spark: Any, tmp_path: Path) -> None:
     result = both([simulated(tmp_path, churn=4, resets=1, seed=1)], spark)
     assert not [one for one in result.verdicts if one.verdict is Verdict.VIOLATED]
     assert result.verdict("every-duplicate-has-a-cause").verdict is Verdict.HOLDS
+
+
+def test_files_in_order_are_read_once(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is seen of them for the context, and their packed events, come from one reading."""
+    looks: list[int] = []
+
+    look_at = check.look_at
+
+    def counted(*given: Any, **options: Any) -> list[Looked]:
+        looks.append(1)
+        return look_at(*given, **options)
+
+    monkeypatch.setattr(check, "look_at", counted)
+    trace = simulated(tmp_path / "whole", messages=300)
+    both([trace], spark)
+    assert not looks
+    table = pq.read_table(trace)
+    pq.write_table(table.take([1, 0, *range(2, len(table))]), tmp_path / "turned.parquet")
+    both([tmp_path / "turned.parquet"], spark)
+    assert len(looks) == 1
 
 
 def test_a_known_bug(spark: Any, tmp_path: Path) -> None:

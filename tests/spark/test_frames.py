@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,10 @@ from pyspark import TaskContext
 from benchmarks.changes import repeated, shifted_clocks
 from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
-from rocketproof.spark import Mined, frames, mine, write_findings
-from rocketproof.spark.judging import Task
+from rocketproof.spark import Mined, judging, mine, write_findings
+from rocketproof.spark.blocks import Row
 from rocketproof.spark.writing import BEFORE, RUN
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.encoding.names import Names
-from rocketproof.traces.engine.context import Context, Ends
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.errors import TraceError
@@ -78,18 +76,14 @@ def test_a_source_that_fails_first(spark: Any, trace: Path, local: CheckResult) 
 
 
 def test_a_judge_that_fails_first(spark: Any, trace: Path, local: CheckResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing(Context):
-        def ends(self, names: Names) -> Ends:
-            running = TaskContext.get()
-            if running is not None and running.attemptNumber() == 0:
-                raise OSError("the executor was lost")
-            return super().ends(names)
+    def failing(rows: Iterable[Row], shared: Any) -> Iterator[bytes]:
+        running = TaskContext.get()
+        yield from answers(rows, shared)
+        if running is not None and running.attemptNumber() == 0:
+            raise OSError("the executor was lost")
 
-    def task(**given: Any) -> Task:
-        context = given.pop("context")
-        return Task(context=Failing(**{item.name: getattr(context, item.name) for item in fields(Context)}), **given)
-
-    monkeypatch.setattr(frames, "Task", task)
+    answers = judging.answer
+    monkeypatch.setattr(judging, "answer", failing)
     mined = mine(spark.read.parquet(str(trace)), open_trace([trace]).header)
     assert mined.answers == local.verdicts
     assert sorted_findings(mined.findings.toArrow()).equals(findings(local))

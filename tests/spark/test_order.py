@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.spark.blocks import CHUNK_ROWS, EARLIEST, Chunk, Packer, unpacked
-from rocketproof.spark.order import ENOUGH, InOrder
+from rocketproof.spark.blocks import CHUNK_ROWS, Chunk, Packer, Row, unpacked
+from rocketproof.spark.judging import Told
+from rocketproof.spark.order import ENOUGH, InOrder, by_key
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.encoding.coding import TYPES, Coder
+from rocketproof.traces.encoding.coding import TYPES, Coded, Coder
+from rocketproof.traces.encoding.columns import Column
 from rocketproof.traces.encoding.context_events import ContextEvents
-from rocketproof.traces.encoding.names import Names
+from rocketproof.traces.encoding.names import Names, Slot
+from rocketproof.traces.encoding.packing import opened, pack
+from rocketproof.traces.encoding.store_counts import Stored
 from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import ABSENT
 from rocketproof.traces.io.time_order import TimeOrder
 from rocketproof.traces.monitors.messages import MessageEvents, MessageFold
 from rocketproof.traces.monitors.queue_events import QueueEvents
@@ -46,13 +52,16 @@ def batch(time: Any, *, queue: Any = 0, seq: Any = None) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
+def as_it_is(coded: Coded, number: int) -> Coded:
+    """The codes of a single task."""
+    return coded
+
+
 def through(chunks: Sequence[Chunk], *, part: int = 0, parts: int = 1) -> tuple[list[tuple[int, int]], InOrder]:
     """Time and offset of the events of a partition, as they come out."""
-    packer = Packer(parts=parts, groups={})
-    rows = [row.to_pylist()[0] for row in packer.rows(chunks)]
-    rows = sorted((row for row in rows if row["part"] == part), key=lambda row: (row["first"], row["place"]))
-    names = Names()
-    in_order = InOrder((row["first"], unpacked(row["place"], row["block"], names)) for row in rows)
+    packer = Packer(0, parts=parts, groups={})
+    rows = by_key(row for row in packer.rows(chunks) if row[0][0] == part)
+    in_order = InOrder((first, unpacked(place, seal, as_it_is)) for (_, first, place), seal in rows)
     return [(int(t), int(o)) for coded in in_order for t, o in zip(coded.time, coded.offset, strict=True)], in_order
 
 
@@ -132,31 +141,49 @@ def test_queues_of_a_topic_are_dealt_out_evenly() -> None:
     assert sorted(counts) == [800, 800, 800, 3200 + 800]
 
 
+@pytest.mark.parametrize("memory", [0, 100, 1 << 20])
+def test_rows_that_do_not_fit_into_memory_come_in_order_too(memory: int) -> None:
+    rows: list[Row] = [((0, first, place), bytes([first]) * (70 + place)) for place, first in enumerate((3, 1, 2, 1))]
+    assert list(by_key(rows, memory=memory)) == [rows[1], rows[3], rows[2], rows[0]]
+
+
 def test_a_block_holds_what_was_coded() -> None:
-    packer = Packer(parts=1, groups={})
+    packer = Packer(4, parts=1, groups={})
     given = batch([5, 3, 4])
     coded = Coder(Names()).code(given)
-    rows = [row.to_pylist()[0] for row in packer.rows([Chunk(2, 9, given)])]
-    assert [(row["part"], row["first"], row["place"]) for row in rows] == [(0, 3, 9 << 32), (1, 3, (9 << 32) + 1)]
-    names = Names()
-    block = unpacked(rows[0]["place"], rows[0]["block"], names)
-    assert (block.file, block.seq) == (2, None)
+    rows = list(packer.rows([Chunk(2, 9, given)]))
+    assert [key for key, _ in rows] == [(0, 3, 9 << 32), (1, 3, (9 << 32) + 1)]
+    numbers = []
+    block = unpacked(rows[0][0][2], rows[0][1], lambda coded, number: numbers.append(number) or coded)
+    assert (block.file, block.seq, numbers) == (2, None, [4])
     for name in ("time", "offset", "origin", "attempt", "kind", "slot", "actor", "count", "next"):
         assert getattr(block.coded, name).tolist() == getattr(coded, name)[[1, 2, 0]].tolist(), name
         assert getattr(block.coded, name).dtype == getattr(coded, name).dtype, name
-    assert [str(slot) for slot in names.slots] == ["t@b:0 of g"]
+    assert [str(slot) for slot in packer.names.slots] == ["t@b:0 of g"]
+
+
+@pytest.mark.parametrize("cuts", [(0, 7), (0, 3, 7), (0, 1, 2, 3, 4, 5, 6, 7)])
+def test_events_of_a_packed_batch_can_be_cut_out(cuts: tuple[int, ...]) -> None:
+    """Columns with all values, with some that are absent, and with few values."""
+    coded = Coder(Names()).code(
+        batch(range(70, 77))
+        .append_column("count", pa.array([None, 5, 6, 7, None, 9, 9], pa.int32()))
+        .append_column("next", pa.array([None, None, None, 8, None, None, None], pa.int64()))
+    )
+    packed = pack({name: Column.but(getattr(coded, name), ABSENT) for name in TYPES})
+    pieces = [packed.cut(begin, end) for begin, end in pairwise(cuts)]
+    for name in TYPES:
+        parts = [getattr(events, name) for piece in pieces for events in piece.unpack(len(coded))]
+        assert np.concatenate(parts).tolist() == getattr(coded, name).tolist(), name
 
 
 def test_messages_that_are_stored_are_counted_and_go_to_the_partitions_of_their_queue_and_of_them() -> None:
-    packer = Packer(parts=2, groups={})
+    packer = Packer(0, parts=2, groups={})
     store = batch([1, 2]).set_column(1, "kind", pa.array([str(Kind.STORE)] * 2).dictionary_encode())
     store = store.set_column(3, "group", pa.nulls(2, pa.dictionary(pa.int32(), pa.string())))
-    row, of_messages = [row.to_pylist()[0] for row in packer.rows([Chunk(0, 0, store)])]
-    assert (row["first"], row["place"], row["aside"]) == (1, 0, None)
-    assert (of_messages["part"], of_messages["first"], of_messages["place"]) == (3, 1, 1)
-    (aside,) = [row.to_pylist()[0] for row in packer.asides(0, {})]
-    assert (aside["part"], aside["first"]) == (row["part"], EARLIEST)
-    assert aside["aside"] == '{"stores": [["", "t", "b", 0, "", 0, 2, 1, 2, 0, 1]]}'
+    assert [key for key, _ in packer.rows([Chunk(0, 0, store)])] == [(1, 1, 0), (3, 1, 1)]
+    key, told = Told.row(packer)
+    assert (key, opened(told).stores) == ((4, 0, 0), {Slot("", "t", "b", 0): Stored(2, 1, 2, 0, 1)})
 
 
 @pytest.mark.parametrize(("fold", "read"), [(QueueFold, QueueEvents._fields), (MessageFold, MessageEvents._fields)])

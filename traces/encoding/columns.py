@@ -60,7 +60,7 @@ class Column:
         if not missing:
             return cls.whole(values)
         bits = np.packbits(there, bitorder="little")
-        return cls(read_only(np.where(there, values, 0).astype(values.dtype)), read_only(bits), missing)
+        return cls(read_only(np.where(there, values, values.dtype.type(0))), read_only(bits), missing)
 
     def __len__(self) -> int:
         return len(self.values)

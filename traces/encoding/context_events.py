@@ -40,8 +40,9 @@ FIELDS = (
 CONTEXT_COLUMNS = ("time", *FIELDS)
 """Columns that events of the context use."""
 
-_OF_ACTOR = tuple(map(FIELDS.index, ("client", "incarnation", "broker")))
+_OF_ACTOR = ("client", "incarnation", "broker")
 _LISTS = frozenset(("members", "queues", "assigned", "subscriptions"))
+_NOWHERE = np.empty(0, np.int64)
 _AT_ONCE = 4096
 """Number of events made at a time."""
 
@@ -138,9 +139,11 @@ class ContextEvents:
         """The values of some columns, for the events of some kinds, of one process or of all, in their order; ``place``
         is the place of an event. ``span`` as for :meth:`of_kinds`.
         """
-        places = self._places(kinds, span)
-        if of is not None:
-            places = places[self._are_of(of, places)]
+        if of is None:
+            return self.rows_at(self._places(kinds, span), *names)
+        places = self.once(_by_actor, frozenset(kinds)).get(of, _NOWHERE)
+        if span is not None:
+            places = places[slice(*np.searchsorted(places, span))]
         return self.rows_at(places, *names)
 
     def rows_at(self, places: Any, *names: str) -> Iterator[tuple[Any, ...]]:
@@ -153,12 +156,11 @@ class ContextEvents:
         """The different values that some columns have together, among all events or those of some kinds."""
         return list(self.spans(*names, kinds=kinds or self.kinds()))
 
-    def spans(self, *names: str, kinds: Collection[str]) -> dict[tuple[Any, ...], tuple[int, int]]:
+    def spans(self, *names: str, kinds: Collection[str]) -> Mapping[tuple[Any, ...], tuple[int, int]]:
         """For the different values that some columns have together, the times of their first and last event of these
         kinds.
         """
-        found = self.places(*names, kinds=kinds).items()
-        return {said: (int(self.times[places].min()), int(self.times[places].max())) for said, places in found}
+        return self.once(_spans, names, frozenset(kinds))
 
     def places(self, *names: str, kinds: Collection[str]) -> dict[tuple[Any, ...], Any]:
         """For the different values that some columns have together, the places of their events of these kinds."""
@@ -209,17 +211,6 @@ class ContextEvents:
         first, last = span or (0, len(self))
         return np.flatnonzero(_among(self.codes[0][first:last], [kind in kinds for kind in self.values[0]])) + first
 
-    def _are_of(self, actor: Actor, places: Any) -> Any:
-        """Which of the events a process has recorded."""
-        client, run, broker = (self.codes[at][places] for at in _OF_ACTOR)
-        clients, runs, brokers = (self.values[at] for at in _OF_ACTOR)
-        if actor.incarnation < 0:
-            return _among(client, [not name for name in clients]) & _among(
-                broker, [one == actor.name for one in brokers]
-            )
-        is_of_run = _among(run, [(one or 0) == actor.incarnation for one in runs])
-        return is_of_run & _among(client, [name == actor.name for name in clients])
-
     def _column(self, name: str, places: Any) -> Iterable[Any]:
         if name == "time":
             return self.times[places].tolist()  # type: ignore[no-any-return]
@@ -250,6 +241,20 @@ class ContextEvents:
             again += [place] if event in seen else []
             seen.add(event)
         return self.taken(np.delete(np.arange(len(self)), again)) if again else self
+
+
+def _spans(events: ContextEvents, names: Sequence[str], kinds: Collection[str]) -> Mapping[Any, tuple[int, int]]:
+    found = events.places(*names, kinds=kinds).items()
+    return {said: (int(events.times[places].min()), int(events.times[places].max())) for said, places in found}
+
+
+def _by_actor(events: ContextEvents, kinds: Collection[str]) -> Mapping[Actor, Any]:
+    """The places of the events of each process, in their order."""
+    found: dict[Actor, list[Any]] = {}
+    for (client, run, broker), places in events.places(*_OF_ACTOR, kinds=kinds).items():
+        actor = Actor(client, run or 0) if client else Actor(broker or "", -1)
+        found.setdefault(actor, []).append(places)
+    return {actor: np.sort(np.concatenate(places)) for actor, places in found.items()}
 
 
 def _among(codes: Any, wanted: Sequence[bool]) -> Any:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,8 @@ from ..io.temporary import in_temporary_folder
 from ..machine_code.compiled import entry
 from .coding import TYPES, Coded
 from .columns import Column
+
+T = TypeVar("T")
 
 _NARROW = tuple(np.dtype(type_) for type_ in (np.uint8, np.uint16, np.uint32))
 _POSITION = np.dtype(np.uint32)
@@ -72,6 +74,10 @@ class _Layout:
             return cls(type_, ABSENT, type_, known, positions=True)
         return cls(type_, 0, type_, length)
 
+    def holding(self, count: int) -> _Layout:
+        """The same for a part of the column, which has so many stored values."""
+        return _Layout(self.type, self.base, self.stored, count, self.absent, self.positions)
+
     @property
     def room(self) -> tuple[int, int]:
         """Number of bytes for the values, and for the positions."""
@@ -120,6 +126,20 @@ class Packed:
             end = min(begin + rows, self.length)
             yield Coded(**{name: self.layouts[name].take(begin, end, *parts[name]) for name in TYPES})
 
+    def cut(self, begin: int, end: int) -> Packed:
+        """Some consecutive events, packed as they are."""
+        layouts: dict[str, _Layout] = {}
+        pieces: list[Any] = []
+        parts = _parts(self.layouts, self.block)
+        for name, layout in self.layouts.items():
+            values, positions = parts[name]
+            first, last = np.searchsorted(positions, (begin, end)) if layout.positions else (begin, end)
+            layouts[name] = layout
+            if layout.count:
+                layouts[name] = layout.holding(int(last - first))
+                pieces += [values[first:last], positions[first:last] - _POSITION.type(begin)]
+        return Packed(end - begin, layouts, _joined(pieces))
+
     def column(self, name: str) -> Any:
         """A column that :class:`~.coding.Coded` does not have, restored; None if none was packed."""
         if name not in self.layouts:
@@ -136,18 +156,16 @@ def pack(columns: Mapping[str, Column]) -> Packed:
     return Packed(len(columns["time"]), layouts, block)
 
 
-def sealed(packed: Packed, **said: Any) -> bytes:
-    """Packed events, and a note about them, as bytes for a file or another process of the same check."""
-    plain = pickle.dumps((packed, said), protocol=pickle.HIGHEST_PROTOCOL)
+def sealed(value: Any) -> bytes:
+    """Packed events, or anything else, as bytes for a file or another process of the same check."""
+    plain = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return len(plain).to_bytes(8, "little") + bytes(pa.compress(plain, codec=_CODEC, asbytes=True))
 
 
-def opened(seal: Any) -> tuple[Packed, dict[str, Any]]:
-    """The arguments that were given to :func:`sealed`."""
+def opened(seal: Any) -> Any:
+    """What was given to :func:`sealed`."""
     with memoryview(seal) as given:
-        plain = pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC)
-    found: tuple[Packed, dict[str, Any]] = pickle.loads(plain)
-    return found
+        return pickle.loads(pa.decompress(given[8:], int.from_bytes(given[:8], "little"), codec=_CODEC))
 
 
 def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, Any]]:
@@ -162,6 +180,16 @@ def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, A
         at += of_positions
         parts[name] = values, positions
     return parts
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    """A block of the values and positions of columns."""
+    block = np.zeros(sum(_rounded(piece.nbytes) for piece in pieces), np.uint8)
+    at = 0
+    for piece in pieces:
+        block[at : at + piece.nbytes] = piece.view(np.uint8)
+        at += _rounded(piece.nbytes)
+    return block
 
 
 def _rounded(size: int) -> int:
@@ -179,7 +207,7 @@ def _widen(values: Any, base: int, has_absent: int, column: Any) -> None:
 
 
 class Shelf:
-    """Stores packed events: up to a number of bytes in memory, the rest in a file without a name.
+    """Stores packed events, or rows of them: up to a number of bytes in memory, the rest in a file without a name.
 
     Several threads may store; only one reads.
     """
@@ -189,14 +217,14 @@ class Shelf:
         self._file: IO[bytes] | None = None
         self._lock = threading.Lock()
 
-    def put(self, packed: Packed) -> Packed | int:
-        """Store packed events; returns the argument for :meth:`take`.
+    def put(self, packed: T, size: int) -> T | int:
+        """Store packed events of a size in bytes; returns the argument for :meth:`take`.
 
         Raises:
             TraceError: the file cannot be written.
         """
         with self._lock:
-            self._left -= packed.nbytes
+            self._left -= size
             if self._left >= 0:
                 return packed
             with in_temporary_folder():
@@ -208,14 +236,15 @@ class Shelf:
                 self._file.flush()
             return place
 
-    def take(self, kept: Packed | int) -> Packed:
+    def take(self, kept: T | int) -> T:
         """What was stored there; may be called only after everything was stored."""
-        if isinstance(kept, Packed):
+        if not isinstance(kept, int):
             return kept
         assert self._file is not None
         self._file.seek(kept)
         size = int.from_bytes(self._file.read(8), "little")
-        return opened(self._file.read(size))[0]
+        found: T = opened(self._file.read(size))
+        return found
 
     def close(self) -> None:
         """Release everything; nothing can be taken after this."""

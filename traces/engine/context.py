@@ -6,10 +6,10 @@ therefore read first, and monitors look them up by time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ..encoding.names import Actor, Names
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import master_of
 from ..machine_code.compiled import part
+
+T = TypeVar("T")
 
 STOPPED, CRASHED, RESTARTED, FAILED_OVER, REOPENED = 1, 2, 3, 4, 5
 """How a process ended: an orderly stop, a death, a broker that restarted, one that changed its role, one that was
@@ -51,6 +53,14 @@ class Context:
     events: ContextEvents
     complete: bool = False
     clocks: Clocks = field(default_factory=Clocks)
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, learn: Callable[..., T], *given: Any) -> T:
+        """``learn(self, *given)``, which is worked out when it is asked for the first time."""
+        key = learn, given
+        if key not in self._known:
+            self._known[key] = learn(self, *given)
+        return self._known[key]  # type: ignore[no-any-return]
 
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``.

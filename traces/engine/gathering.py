@@ -240,4 +240,5 @@ def _keep(columns: Mapping[str, Column], part: Part, shelf: Shelf) -> None:
     offset, time = columns["offset"].filled(ABSENT, np.int64), columns["time"].filled(ABSENT, np.int64)
     note_stores(kind, slot, offset, time, names=part.names, stores=part.stores)
     part.deliveries += int(np.count_nonzero(kind == _DELIVER))
-    part.kept.append(shelf.put(pack(columns)))
+    packed = pack(columns)
+    part.kept.append(shelf.put(packed, packed.nbytes))

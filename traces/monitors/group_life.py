@@ -114,7 +114,7 @@ class _Groups:
         self._events, self._end = context.events, context.end
         self._recorded = bool(context.evidence & _SIGNS)
         self._told: Told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
-        self._memberships = Memberships(self._told, context=context, settings=settings)
+        self._memberships = context.once(Memberships.of_all, settings.skew)
         self._still = context.events.once(Standstills.of, settings.rounds)
         self._broker_starts = [event["time"] for event in context.events.of_kinds(Kind.BROKER_START)]
         self._broker_starts += [until for _, _, until in self._still.of_brokers]

@@ -58,7 +58,7 @@ class GroupMonitor:
         """Judge everything; called once."""
         notebook = Notebook(names=self._names)
         told = self._told
-        memberships = Memberships(told, context=self._context, settings=self._settings)
+        memberships = Memberships(told, context=self._context, skew=self._settings.skew)
         judge_processes(told, memberships, names=self._names, notebook=notebook)
         judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
         judge_views(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from ..claims.settings import Settings
+from ..claims.settings import REBALANCE_PERIOD
 from ..clocks.order import Order
 from ..encoding.names import Actor
 from ..engine.context import Context
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
-from .runs import Step, Told
+from .runs import Step, Told, told_by
 
 _START, _SIGN, _END = range(3)
 
@@ -35,11 +35,11 @@ class Memberships:
         ends_are_recorded: whether the end of a process would have been recorded; otherwise silence may be its end.
     """
 
-    def __init__(self, told: Told, *, context: Context, settings: Settings) -> None:
+    def __init__(self, told: Told, *, context: Context, skew: int) -> None:
         wanted = EVIDENCE_BIT[Kind.CLIENT_STOP] | EVIDENCE_BIT[Kind.CLIENT_CRASH]
         self.ends_are_recorded = context.evidence & wanted == wanted
         self._context_end = context.end
-        self.order = Order(context.clocks, settings.skew)
+        self.order = Order(context.clocks, skew)
         self._memberships: dict[str, dict[Actor, list[Membership]]] = {}
         self._groups_of: dict[Actor, list[str]] = {}
         self._starts: dict[Actor, int] = {}
@@ -57,6 +57,11 @@ class Memberships:
             else:
                 self._end(told.steps[n])
         self._without_a_group(told)
+
+    @classmethod
+    def of_all(cls, context: Context, skew: int) -> Memberships:
+        """Those of all processes; for :meth:`Context.once`."""
+        return cls(context.events.once(told_by, 2 * REBALANCE_PERIOD), context=context, skew=skew)
 
     def groups(self) -> list[str]:
         """All groups, sorted."""

@@ -114,7 +114,7 @@ def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Setti
 def subscription_table(context: Context, group: str, *, settings: Settings | None = None) -> tuple[Subscribed, ...]:
     """What each member of a group consumed and since when, sorted by topic, member and time."""
     told = context.events.once(told_by, 2 * REBALANCE_PERIOD)
-    beats = _beats(told, group, Memberships(told, context=context, settings=settings or Settings()))
+    beats = _beats(told, group, context.once(Memberships.of_all, (settings or Settings()).skew))
     every = _Spells(beats)
     by_filter: dict[tuple[str, str], list[Statement]] = {}
     for beat in beats:

@@ -89,6 +89,23 @@ def test_what_is_learnt_of_them_is_worked_out_once() -> None:
     assert asked == [1, 2]
 
 
+def test_events_of_a_process_and_when_they_were_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The partitions of a trace ask the same for each of their processes."""
+    events = ContextEvents.of(
+        {"time": time, "kind": Kind.HEARTBEAT, "client": client, "incarnation": run}
+        for time, client, run in ((1, "c", 0), (2, "d", 0), (3, "c", 1), (4, "c", None))
+    )
+    asked: list[object] = []
+    places = ContextEvents.places
+    monkeypatch.setattr(ContextEvents, "places", lambda *given, **kinds: asked.append(given) or places(*given, **kinds))
+    for _ in range(2):
+        for who, times in ((Actor("c", 0), [1, 4]), (Actor("c", 1), [3]), (Actor("d", 0), [2]), (Actor("e", 0), [])):
+            assert [time for (time,) in events.rows("time", kinds=(Kind.HEARTBEAT,), of=who)] == times
+        assert list(events.rows("time", kinds=(Kind.HEARTBEAT,), of=Actor("c", 0), span=(1, 4))) == [(4,)]
+        assert events.spans("client", kinds=(Kind.HEARTBEAT,)) == {("c",): (1, 4), ("d",): (2, 2)}
+    assert len(asked) == 2
+
+
 def test_a_pass_takes_a_fraction_of_its_memory() -> None:
     """A thousand passes of ten clients with the same lists: one takes 8 bytes for its time, and a byte a column."""
     queues = [f"broker-a:{queue}" for queue in range(64)]

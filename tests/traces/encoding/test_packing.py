@@ -86,7 +86,8 @@ def test_each_column_takes_as_little_room_as_it_can() -> None:
 def test_a_shelf_keeps_what_has_room_and_the_rest_in_a_file(memory: int) -> None:
     shelf = Shelf(memory)
     some: list[Values] = [{"origin": [place, 5, -place]} for place in range(20)]
-    kept = [shelf.put(pack(columns_of(values, 3))) for values in some]
+    packed = [pack(columns_of(values, 3)) for values in some]
+    kept = [shelf.put(one, one.nbytes) for one in packed]
     in_file = [item for item in kept if isinstance(item, int)]
     assert len(in_file) == (0 if memory == 1 << 20 else 20 - memory // 64)
     for _ in range(2):
@@ -98,7 +99,7 @@ def test_a_shelf_keeps_what_has_room_and_the_rest_in_a_file(memory: int) -> None
 def test_a_folder_that_takes_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(TraceError) as told:
-        Shelf(0).put(pack(columns_of({}, 3)))
+        Shelf(0).put(pack(columns_of({}, 3)), 1)
     assert str(told.value) == (
         f"what does not fit in memory cannot be kept in {tmp_path / 'missing'}: No such file or directory. "
         "Make room there, or name another folder in TMPDIR."

@@ -13,7 +13,7 @@ C1 = Actor("c1", 0)
 
 def memberships_of(events: list[Event], *, evidence: frozenset[Kind] = EVERYTHING, end: int = 1_000_000) -> Memberships:
     context = context_of(events, evidence=evidence, end=end)
-    return Memberships(told_by(context.events), context=context, settings=Settings())
+    return Memberships(told_by(context.events), context=context, skew=Settings().skew)
 
 
 def test_from_start_to_stop() -> None:

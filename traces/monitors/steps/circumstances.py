@@ -103,7 +103,6 @@ class Circumstances:
         self._elections: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._ends: dict[Actor, list[int]] = {}
-        self._said: dict[Actor, _Said] = {}
         self._events, self._rounds = context.events, settings.rounds
         self._silent = settings.silent_death + settings.rounds
         self._end = context.end
@@ -162,11 +161,7 @@ class Circumstances:
         return self._of_actor(int(line["actor"]))
 
     def _of_actor(self, code: int) -> _Said:
-        actor = self._names.actors[code]
-        found = self._said.get(actor)
-        if found is None:
-            found = self._said[actor] = _Said.of(self._events, actor)
-        return found
+        return self._events.once(_Said.of, self._names.actors[code])
 
     def cover(self, line: Any, misstep: int, found: Any) -> bool:
         """Whether a restart of the broker, or the end of the process, excuses a misstep.
