@@ -76,16 +76,9 @@ def all_clocks(recording: Recording, chance: random.Random) -> Iterator[Changed]
 
 def without_kinds(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """A kind is not recorded, and the header says so."""
-    occurring = {event["kind"] for event in recording.events} - {Kind.GAP}
+    occurring = {event["kind"] for event in recording.events}
     for kind in sorted({*occurring, *recording.header.get("evidence", ())} - {Kind.GAP}):
-        evidence = sorted({*recording.header.get("evidence", occurring)} - {kind})
-        changed = replace(
-            recording,
-            header={**recording.header, "evidence": evidence},
-            events=[event for event in recording.events if event["kind"] != kind],
-        )
-        if changed.events:
-            yield Changed(change="removed kind", how=kind, files=one_file(changed), is_less=True)
+        yield from _without(recording, {kind}, "removed kind")
 
 
 def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -93,11 +86,16 @@ def without_kind_pairs(recording: Recording, chance: random.Random) -> Iterator[
     occurring = sorted({event["kind"] for event in recording.events} - {Kind.GAP})
     for _ in range(12):
         gone = set(chance.sample(occurring, min(len(occurring) - 1, chance.randint(2, 8))))
-        evidence = sorted({*recording.header.get("evidence", occurring)} - gone)
-        events = [event for event in recording.events if event["kind"] not in gone]
-        if events:
-            changed = replace(recording, header={**recording.header, "evidence": evidence}, events=events)
-            yield Changed(change="removed kinds", how=", ".join(sorted(gone)), files=one_file(changed), is_less=True)
+        yield from _without(recording, gone, "removed kinds")
+
+
+def _without(recording: Recording, gone: set[str], change: str) -> Iterator[Changed]:
+    occurring = {event["kind"] for event in recording.events} - {Kind.GAP}
+    header = {**recording.header, "evidence": sorted({*recording.header.get("evidence", occurring)} - gone)}
+    events = [event for event in recording.events if event["kind"] not in gone]
+    if events:
+        files = one_file(replace(recording, header=header, events=events))
+        yield Changed(change=change, how=", ".join(sorted(gone)), files=files, is_less=True)
 
 
 def _unsaid(recording: Recording, events: Sequence[Event]) -> Recording:
@@ -150,38 +148,22 @@ def without_groups(recording: Recording, _chance: random.Random) -> Iterator[Cha
     """Nothing names a group any more."""
     for group in recording.groups:
         kept = [event for event in recording.events if event.get("group") != group]
-        header = {
-            **recording.header,
-            "groups": {k: v for k, v in recording.header.get("groups", {}).items() if k != group},
-        }
-        if kept:
-            yield Changed(
-                change="removed group",
-                how=group,
-                files=one_file(replace(recording, header=header, events=kept)),
-                may_hold=True,
-            )
+        yield from _untold_group(recording, group, kept, "removed group")
 
 
 def group_without_agent(recording: Recording, _chance: random.Random) -> Iterator[Changed]:
     """Only the broker tells of a group: its clients have no agent."""
     for group in recording.groups:
-        kept = [
-            event
-            for event in recording.events
-            if event.get("group") != group or recorder_of(event) == event.get("broker")
-        ]
-        header = {
-            **recording.header,
-            "groups": {k: v for k, v in recording.header.get("groups", {}).items() if k != group},
-        }
-        if kept and len(kept) < len(recording.events):
-            yield Changed(
-                change="group without agent",
-                how=group,
-                files=one_file(replace(recording, header=header, events=kept)),
-                may_hold=True,
-            )
+        kept = [e for e in recording.events if e.get("group") != group or recorder_of(e) == e.get("broker")]
+        if len(kept) < len(recording.events):
+            yield from _untold_group(recording, group, kept, "group without agent")
+
+
+def _untold_group(recording: Recording, group: str, kept: Sequence[Event], change: str) -> Iterator[Changed]:
+    groups = {name: told for name, told in recording.header.get("groups", {}).items() if name != group}
+    if kept:
+        files = one_file(replace(recording, header={**recording.header, "groups": groups}, events=kept))
+        yield Changed(change=change, how=group, files=files, may_hold=True)
 
 
 def without_slices(recording: Recording, chance: random.Random) -> Iterator[Changed]:
@@ -202,22 +184,23 @@ def without_slices(recording: Recording, chance: random.Random) -> Iterator[Chan
 
 def cut_starts(recording: Recording, chance: random.Random) -> Iterator[Changed]:
     """The recording begins in the middle, as rotated logs do."""
-    header = {**recording.header, "complete": False}
-    for share in (0.1, 0.25, 0.5, 0.75, 0.9, chance.random(), chance.random()):
-        events = recording.events[int(len(recording.events) * share) :]
-        if events:
-            changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut start", how=f"{share:.2f}", files=one_file(changed), may_hold=True, is_less=True)
+    return _cut(recording, chance, "cut start", lambda at: recording.events[at:])
 
 
 def cut_ends(recording: Recording, chance: random.Random) -> Iterator[Changed]:
     """The recording ends in the middle."""
+    return _cut(recording, chance, "cut end", lambda at: recording.events[:at])
+
+
+def _cut(
+    recording: Recording, chance: random.Random, change: str, kept: Callable[[int], Sequence[Event]]
+) -> Iterator[Changed]:
     header = {**recording.header, "complete": False}
     for share in (0.1, 0.25, 0.5, 0.75, 0.9, chance.random(), chance.random()):
-        events = recording.events[: int(len(recording.events) * share)]
+        events = kept(int(len(recording.events) * share))
         if events:
-            changed = replace(recording, header=header, events=events)
-            yield Changed(change="cut end", how=f"{share:.2f}", files=one_file(changed), may_hold=True, is_less=True)
+            files = one_file(replace(recording, header=header, events=events))
+            yield Changed(change=change, how=f"{share:.2f}", files=files, may_hold=True, is_less=True)
 
 
 def _says_something_else(right: str, damaged: str) -> bool:

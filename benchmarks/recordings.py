@@ -181,12 +181,21 @@ SEED = int(os.environ.get("ROCKETPROOF_TRUST_SEED", "1"))
 
 
 def with_memory(simulated: Recording) -> Recording:
-    """A simulated recording as the agent would have made it: what a client stores was in its own table before.
+    """A simulated recording as the agent would have made it: what a client stores was in its own table before, and
+    what a broker delivers later has its due time.
 
-    Without that nothing bounds how far the clocks of clients are ahead of those of brokers.
+    Without that nothing bounds how far the clocks of clients are ahead of those of brokers, and nothing shows by which
+    clock due times are.
     """
     events: list[Event] = []
+    due: dict[tuple[Any, ...], list[int]] = {}
     for event in simulated.events:
+        if event["kind"] in (Kind.DELAY_STORE, Kind.DELAY_DELIVER):
+            waiting = due.setdefault((event.get("broker"), event.get("key"), event.get("attempt")), [])
+            if event["kind"] == Kind.DELAY_STORE:
+                waiting.append(event["due"])
+            elif waiting:
+                event = {**event, "due": waiting.pop(0)}
         if event["kind"] == Kind.COMMIT and event.get("client") and event.get("path") in _SENT:
             told = {name: value for name, value in event.items() if name != "path"}
             events.append({**told, "kind": str(Kind.COMMIT_MEMORY)})
@@ -198,6 +207,19 @@ def with_memory(simulated: Recording) -> Recording:
 
 _SENT = frozenset({"periodic", "piggyback", "removal", "shutdown", "file"})
 """Paths by which clients store offsets of their own accord."""
+
+
+def _by_clients(found: Recording) -> Recording:
+    """A recording in which clients wrote the offsets that they sent, if no broker wrote anything."""
+    if any(event["kind"] in OF_BROKERS for event in found.events):
+        return found
+    events = [
+        {**event, "recorder": f"{event['client']}#{event.get('incarnation') or 0}"}
+        if event["kind"] == Kind.COMMIT and event.get("client")
+        else event
+        for event in found.events
+    ]
+    return replace(found, events=events)
 
 
 def names() -> list[str]:
@@ -230,5 +252,5 @@ def recording(name: str) -> Recording:
             path = FOLDER / f"{name}.jsonl.zst"
         found = replace(Recording.read(path), name=name)
     if kind != "simulated":
-        return found
+        return _by_clients(found)
     return with_memory(replace(found, has_bug="mutant" in SIMULATED[which]))

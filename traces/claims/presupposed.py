@@ -70,6 +70,9 @@ _OF_ROWS = {
 for _one in OBLIGATIONS:  # several may have one reason
     _key = _one.claim, int(_one.reason)
     _OF_ROWS[_key] = _OF_ROWS.get(_key, Presupposed()) | _of_row(_one)
-_OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.FAILED)] = Presupposed(
+_OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.FAILED)] = _RETRIED = Presupposed(
     seen_or_told=evidence_mask((Kind.SEND_BACK,))
+)
+_OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.TOLD)] = _RETRIED | Presupposed(
+    excuses=evidence_mask((Kind.RESET,)), of_broker=evidence_mask((Kind.RESET,))
 )

@@ -11,3 +11,4 @@ class Unexplained(enum.IntEnum):
 
     OTHER = 0  # it succeeded, or another process was given the message
     FAILED = 1  # it failed in the same process, which retries if the message could not be sent back (SB-5)
+    TOLD = 2  # it is at or above the offset at which the process was told to begin, which somebody may have reset

@@ -66,7 +66,7 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
             **{name: None if one[name] is None else _whole(one[name]) for name in _BOUNDS},
             coarse=_whole(one["coarse"]),
         )
-        for one in map(_complete, said["clocks"])
+        for one in said["clocks"]
     ]
     steps = [step_of_json(step) for step in said["steps"]]
     by_recorder = {clock.recorder: clock for clock in clocks}
@@ -91,12 +91,6 @@ def step_of_json(said: Any) -> Step:
         recorders=tuple(map(_actor_of, recorders)),
         events=tuple(map(_text, events)),
     )
-
-
-def _complete(said: Mapping[str, Any]) -> dict[str, Any]:
-    """A clock as JSON, also if an earlier version has written it, which did not state ``closest`` and ``coarse``."""
-    known = [said[name] for name in ("slow", "fast") if said[name] is not None]
-    return {"closest": min(known, default=None), "coarse": 0, **said}
 
 
 def _actor(actor: Actor) -> list[str | int]:

@@ -18,7 +18,7 @@ from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .pairs import PAIRS, QUEUE
 from .view import ODD, View, whole_of, words_of
-from .were_there import may_be_of_another, set_before
+from .were_there import may_be_of_another, processes_of, set_before
 
 COLUMNS = (
     "time",
@@ -50,7 +50,7 @@ _BITS, _OFFSETS_FIRST = 24, 6
 SECOND = 1_000_000
 """Some recorders, such as logs, write their times in whole seconds, µs."""
 
-_SEVERAL, _MANY = 10, 100
+_SEVERAL, _MANY = 3, 100
 """This many different times, or this many events, that are all of whole seconds are no coincidence."""
 
 ANEW = 1_000_000
@@ -288,12 +288,8 @@ class Observed:
         ran at the same time, nobody knows which one was the cause.
         """
         whose = np.arange(len(self._recorders))
-        processes: dict[str, list[tuple[int, int]]] = {}
-        for actor, code in self._recorders.items():
-            if actor.incarnation >= 0:
-                processes.setdefault(actor.name, []).append((actor.incarnation, code))
-        for several in filter(lambda one: len(one) > 1, processes.values()):
-            codes = [code for _, code in sorted(several)]
+        for several in processes_of(self._recorders):
+            codes = [code for _, code in several]
             times = [times for times in (sides["time"][sides["recorder"] == code] for code in codes) if len(times)]
             if all(one.max() < other.min() for one, other in pairwise(times)):
                 whose[codes] = codes[0]

@@ -174,8 +174,8 @@ class Order:
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
         assumed = self.skew + clock.coarse
-        if self.is_off(actor):
-            assumed = UNBOUNDED
+        if self.is_off(actor) or (len(known) == 2 and not self.is_tight(actor)):
+            assumed = UNBOUNDED  # its bounds decide
         elif len(known) == 1 and clock.pairs >= SOME and clock.closest is not None and clock.closest > self.skew:
             assumed = max(assumed, 1)
             while assumed < clock.closest:

@@ -6,7 +6,7 @@ there was, if the recording of a process begins in mid-run, or if another proces
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,9 @@ def may_be_of_another(before: Any, sides: Any, *, recorders: Mapping[Actor, int]
         recorders: code of each.
         whose: for each recorder a number, the same one for processes of a client that ran one after another.
     """
-    processes: dict[str, list[tuple[int, int]]] = {}
-    for actor, code in recorders.items():
-        if actor.incarnation >= 0:
-            processes.setdefault(actor.name, []).append((actor.incarnation, code))
     others = {
         code: [other for later, other in several if later > number or whose[other] != whose[code]]
-        for several in processes.values()
+        for several in processes_of(recorders)
         for number, code in several
     }
     found, of_all = np.zeros(len(before), bool), np.unique(_in_groups(sides))
@@ -62,6 +58,15 @@ def may_be_of_another(before: Any, sides: Any, *, recorders: Mapping[Actor, int]
             ],
         )
     return found
+
+
+def processes_of(recorders: Mapping[Actor, int]) -> Collection[list[tuple[int, int]]]:
+    """The processes of each client, with their codes, in order."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for actor, code in recorders.items():
+        if actor.incarnation >= 0:
+            found.setdefault(actor.name, []).append((actor.incarnation, code))
+    return [sorted(several) for several in found.values()]
 
 
 def _in_groups(rows: Any) -> Any:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..claims.claim import Monitor, TraceClaim
-from ..claims.claims import CLAIMS
+from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
 from ..claims.presupposed import presupposed
 from ..claims.settings import Settings
+from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, SETTINGS, Coverage, Hole, evidence_mask, missing
 from ..format.kinds import CALLS, Kind
@@ -24,8 +25,10 @@ from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
 from ..monitors.messages import WITHOUT_ORIGIN
 from .findings import Doubt, Note
+from .stored_elsewhere import OTHER_KEYS
 
 _CALLS = evidence_mask(CALLS)
+_STORES = CODE[Misstep.STORED_ELSEWHERE.step.claim]
 _SAVES_A_MESSAGE = evidence_mask(
     (*LISTENERS, Kind.PULL_RESULT, Kind.DELAY_STORE, Kind.DEAD_LETTER, Kind.RESET, Kind.CORRECT)
 )
@@ -64,8 +67,10 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
             continue
         found = rows[at]
         doubt = _doubts(claim, found, names, coverage, settings)
-        if claim.monitor is Monitor.MESSAGES and outcome.passed_over.get(WITHOUT_ORIGIN):
+        if claim.monitor is Monitor.MESSAGES and {WITHOUT_ORIGIN, OTHER_KEYS} & outcome.passed_over.keys():
             doubt |= int(Doubt.EVIDENCE)  # any message may be the one they are about
+        if code == _STORES and OTHER_KEYS in outcome.passed_over:
+            doubt[found["value"] == Misstep.STORED_ELSEWHERE] |= int(Doubt.EVIDENCE)
         gone = left_out[at] = _of_others(claim, found, groups, coverage)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
@@ -88,9 +93,11 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else _NOWHERE
     group, topic, broker = _place(claim, slot)
     since, until = int(row["since"]), int(row["time"] - row["late"])
+    in_topic = _excuses_in_topic(claim, slot, int(row["value"]))
     excuse = coverage.lost(
         # A finding about a queue whose broker was lost in reading may be about any other queue: any kind may excuse it.
-        SETTINGS | (ALL_KINDS if _is_placeless(slot) else evidence_mask(_excuses(claim, slot, int(row["value"])))),
+        SETTINGS
+        | (ALL_KINDS if _is_placeless(slot) else evidence_mask(claim.excused_by if in_topic is None else in_topic)),
         group=group,
         topic=topic,
         broker=broker,
@@ -104,12 +111,6 @@ def hole_of(claim: TraceClaim, row: Any, names: Names, coverage: Coverage, setti
     return excuse or coverage.lost(
         of_others, group=group, topic=topic, broker=broker, since=since, until=until, deaths=not claim.by_broker
     )
-
-
-def _excuses(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind]:
-    """Kinds of events that may excuse a finding."""
-    of_topic = _excuses_in_topic(claim, slot, value)
-    return claim.excused_by if of_topic is None else of_topic
 
 
 def _excuses_in_topic(claim: TraceClaim, slot: Slot, value: int) -> Sequence[Kind] | None:

@@ -82,7 +82,8 @@ def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
 def _with_steps(seen: Scanning, header: Header, clocks: Clocks) -> Clocks:
     """The clocks, and which due times are by another one."""
     more = seen.due_times.steps(DelayTable.parse(header.delays or DEFAULT_LEVELS), seen.begin, seen.end)
-    return replace(clocks, steps=(*clocks.steps, *more)) if more else clocks
+    new = [step for step in more if step not in clocks.steps]  # a trace with corrected times has them already
+    return replace(clocks, steps=(*clocks.steps, *new)) if new else clocks
 
 
 def _spans(events: ContextEvents) -> Mapping[Actor, Span]:

@@ -18,6 +18,7 @@ from ..clocks.due_times import COLUMNS as OF_DUE_TIMES
 from ..clocks.due_times import DueTimes
 from ..clocks.observed import COLUMNS as CLOCK_COLUMNS
 from ..clocks.observed import Observed
+from ..clocks.view import words_of
 from ..encoding.columns import Column, arrow_positions, read_only
 from ..encoding.context_events import CONTEXT_COLUMNS, FIELDS, ContextEvents
 from ..encoding.names import Actor
@@ -152,18 +153,18 @@ class Scanning:
             self.unsteady.add(file)
 
     def _see_kinds(self, batch: pa.RecordBatch, words: Sequence[str | None], kinds: Column, file: int) -> None:
-        groups, of = _words(batch.column("group"))
-        names, by = _words(batch.column("client"))
+        of, groups = words_of(batch, "group")
+        by, names = words_of(batch, "client")
         clients, runs = len(names) - 1, Column.of(batch.column("incarnation")).filled(0, np.int64)
         if by.max() == clients:  # some have none: a broker acts
-            brokers, at = _words(batch.column("broker"))
+            at, brokers = words_of(batch, "broker")
             names, by = [*names[:-1], *brokers], np.where(by == clients, clients + at, by)
         self._see_commits(batch, (groups, of), words, kinds, file)
         numbers, run = (
             (None, runs) if 0 <= runs.min() and runs.max() < _MANY_RUNS else np.unique(runs, return_inverse=True)
         )
         sizes = int(run.max()) + 1, len(groups), len(words)
-        found = ((by * sizes[0] + run) * sizes[1] + of) * sizes[2] + kinds.values
+        found = ((by.astype(np.int64) * sizes[0] + run) * sizes[1] + of) * sizes[2] + kinds.values
         few = len(names) * math.prod(sizes) <= _MANY
         for place in (np.flatnonzero(np.bincount(found)) if few else np.unique(found)).tolist():
             place, kind = divmod(place, sizes[2])
@@ -187,7 +188,7 @@ class Scanning:
         """
         if Kind.COMMIT not in words:
             return
-        brokers, at = _words(batch.column("broker"))
+        at, brokers = words_of(batch, "broker")
         commits = kinds.values == words.index(Kind.COMMIT)
         for place in np.unique(groups[1][commits].astype(np.int64) * len(brokers) + at[commits]).tolist():
             group, broker = divmod(place, len(brokers))
@@ -211,7 +212,7 @@ class Scanning:
                 self.placed[key] += int(there[code])
                 kept = self.placeless.setdefault(key, [])
                 places = np.flatnonzero(lacks & (kinds.values == code))[: _MOST_PLACELESS - len(kept)]
-                groups, of = _words(batch.column("group"))
+                of, groups = words_of(batch, "group")
                 times = Column.of(batch.column("time")).filled(0, np.int64)[places].tolist()
                 kept += zip(times, (groups[at] for at in of[places].tolist()), strict=True)
 
@@ -284,11 +285,3 @@ class Scanning:
         values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]
         made.context = [ContextEvents(arrays["time"], [arrays[name] for name in FIELDS], values)]
         return made
-
-
-def _words(column: pa.Array) -> tuple[list[str], Any]:
-    """The words of a column, with an empty one last, and the index of each value; missing values have the last one."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    words = [word or "" for word in column.dictionary.to_pylist()]
-    return [*words, ""], Column.of(column.indices).filled(len(words), np.int64)

@@ -2,10 +2,14 @@
 
 The fold by message knows only the places of that message, and suspects one that comes at another place. It may have
 been stored there as well, unseen. What brokers have stored at the suspected places is looked up here, in one more pass
-over the trace: only another message shows that it was the wrong one.
+over the trace: only another message shows that it was the wrong one. Nor does that count if a tool has written the keys
+of one side anew, such as hashed.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +25,14 @@ from .reading import Recorded
 
 _CLAIM = CODE[Misstep.STORED_ELSEWHERE.step.claim]
 _STORES = (Kind.STORE, Kind.DELAY_DELIVER)
-_CODES = [codes(Kind)[kind] for kind in _STORES]
+_CODES, _DELIVER = [codes(Kind)[kind] for kind in _STORES], codes(Kind)[Kind.DELIVER]
+
+
+OTHER_KEYS = "messages whose keys brokers and clients write in different ways"
+"""What is passed over if no listener was given any message that a broker has stored: nothing tells which is which."""
+
+_SEVERAL = 3
+"""This many messages that are all others than those stored there are no defect of a broker."""
 
 
 def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
@@ -32,7 +43,9 @@ def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> 
     if not len(suspects):
         return outcome
     places = [(whole(names.slots[rows["slot"][at]]), int(rows["offset"][at])) for at in suspects.tolist()]
-    stored = _stored(trace, names, set(places))
+    stored, has_same_keys = _stored(trace, names, set(places))
+    if not has_same_keys:
+        return replace(outcome, passed_over={**outcome.passed_over, OTHER_KEYS: len(suspects)})
     explained = []
     for at, place in zip(suspects.tolist(), places, strict=True):
         found = stored.get(place, set())
@@ -41,17 +54,24 @@ def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> 
     return outcome.without(explained)
 
 
-def _stored(trace: Recorded, names: Names, places: set[tuple[Slot, int]]) -> dict[tuple[Slot, int], set[int]]:
-    """The messages that brokers have stored at some places."""
+def _stored(
+    trace: Recorded, names: Names, places: set[tuple[Slot, int]]
+) -> tuple[Mapping[tuple[Slot, int], set[int]], bool]:
+    """The messages that brokers have stored at some places, and whether listeners were given any that was stored."""
     found: dict[tuple[Slot, int], set[int]] = {}
+    stored, given, has_same_keys = np.zeros(0, np.int64), np.zeros(0, np.int64), False
     coder = Coder(names)
     offsets = np.array(sorted({offset for _, offset in places}))
     brokers = {slot.broker for slot, _ in places}
-    for batch in trace.events_of(brokers, _STORES, 0, COLUMNS):
+    for batch in trace.events_of(brokers, (*_STORES, Kind.DELIVER), 0, COLUMNS):
         coded = coder.code(batch)
-        chosen = np.isin(coded.kind, _CODES) & (coded.slot >= 0) & (coded.origin != 0) & np.isin(coded.offset, offsets)
-        for at in np.flatnonzero(chosen).tolist():
+        is_stored = np.isin(coded.kind, _CODES) & (coded.slot >= 0) & (coded.origin != 0)
+        if not has_same_keys:
+            stored = np.union1d(stored, coded.origin[is_stored])
+            given = np.union1d(given, coded.origin[(coded.kind == _DELIVER) & (coded.origin != 0)])
+            has_same_keys = bool(np.isin(given, stored).any())
+        for at in np.flatnonzero(is_stored & np.isin(coded.offset, offsets)).tolist():
             place = whole(names.slots[coded.slot[at]]), int(coded.offset[at])
             if place in places:
                 found.setdefault(place, set()).add(int(coded.origin[at]))
-    return found
+    return found, has_same_keys or len(given) < _SEVERAL

@@ -147,6 +147,15 @@ def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
 
 
 @part
+def _new_place(known: Any, slot: int, offset: int, following: int) -> Any:
+    number = known.used[PLACES]
+    known.used[PLACES] += 1
+    place = known.places[number]
+    place.slot, place.offset, place.next = slot, offset, following
+    return number
+
+
+@part
 def add_place(known: Any, at: int, slot: int, offset: int) -> None:
     """Record a place at which an attempt is delivered for the first time, before the delivery is counted."""
     attempt = known.attempts[at]
@@ -154,12 +163,7 @@ def add_place(known: Any, at: int, slot: int, offset: int) -> None:
         attempt.slot = slot
         attempt.offset = offset
         return
-    number = known.used[PLACES]
-    known.used[PLACES] += 1
-    known.places[number].slot = slot
-    known.places[number].offset = offset
-    known.places[number].next = attempt.places
-    attempt.places = number
+    attempt.places = _new_place(known, slot, offset, int64(attempt.places))
 
 
 @part
@@ -170,12 +174,7 @@ def depart(known: Any, chain: int, slot: int, offset: int) -> None:
         if known.places[place].slot == slot and known.places[place].offset == offset:
             return
         place = known.places[place].next
-    number = known.used[PLACES]
-    known.used[PLACES] += 1
-    known.places[number].slot = slot
-    known.places[number].offset = offset
-    known.places[number].next = known.chains[chain].departed
-    known.chains[chain].departed = number
+    known.chains[chain].departed = _new_place(known, slot, offset, int64(known.chains[chain].departed))
 
 
 @part

@@ -66,12 +66,7 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.NOT_LOADED, broker, event)
         elif self._reads(broker) and not broker.read.issuperset(self._ask("tables", event.get("broker") or "")):
             self._missteps.note(GroupMisstep.NOT_READ, broker, event)
-        broker.runs, broker.since, broker.loaded = True, event["time"], None
-        broker.read.clear()
-        broker.written.clear()
-        broker.starts.append(event["time"])
-        for lists in broker.lists.values():
-            lists.append((event["time"], ()))
+        self._begin(broker, event["time"])
 
     @staticmethod
     def _reads(broker: Broker) -> bool:
@@ -81,12 +76,17 @@ class BrokerSteps:
     def change(self, event: Event) -> None:
         """Another process with that name is the master from now on, with tables that it has read long ago."""
         broker = self._broker(event)
-        broker.runs, broker.since, broker.loaded, broker.heard = True, event["time"], None, EVER
+        self._begin(broker, event["time"])
+        broker.heard = EVER
+
+    @staticmethod
+    def _begin(broker: Broker, time: int) -> None:
+        broker.runs, broker.since, broker.loaded = True, time, None
         broker.read.clear()
         broker.written.clear()
-        broker.starts.append(event["time"])
+        broker.starts.append(time)
         for lists in broker.lists.values():
-            lists.append((event["time"], ()))
+            lists.append((time, ()))
 
     def end(self, event: Event) -> None:
         """A broker stops, or has died."""

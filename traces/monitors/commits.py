@@ -262,12 +262,14 @@ def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
 
 
 @hot
-def retract(s: Any, q: int, time: int, actor: int, offset: int, claim: int) -> None:
-    """What a commit missed about ``offset`` happens now: by another clock it may have been before that commit."""
+def retract(s: Any, q: int, time: int, actor: int, offset: int, end: int, claim: int) -> None:
+    """What a commit missed about ``offset`` … ``end`` - 1 happens now: by another clock it may have been before that
+    commit.
+    """
     slot = s.slots[q]
-    if time - slot.passed_time <= s.terms[0].widest and slot.passed_from <= offset < slot.passed_to:
+    if time - slot.passed_time <= s.terms[0].widest and slot.passed_from < end and offset < slot.passed_to:
         row = s.rows[note(s, claim, RETRACTION, q, time)]
-        row.offset, row.actor = offset, actor
+        row.offset, row.until, row.actor = offset, end, actor
 
 
 @part

@@ -85,7 +85,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
         slot.high = offset + 1
     if first:
         if time - slot.passed_time <= terms.widest:
-            retract(s, q, time, actor, offset, _SKIPPED)
+            retract(s, q, time, actor, offset, offset + 1, _SKIPPED)
         if slot.ranges >= 0 and has_come(s, q, offset):
             advance(s, q, time)
     if not terms.result:
@@ -110,9 +110,9 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
     uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
     succeeded = how == Result.OK or how in _SUCCEEDED
     if time - slot.passed_time <= terms.widest:
-        retract(s, q, time, actor, offset, _UNFINISHED)
+        retract(s, q, time, actor, offset, offset + 1, _UNFINISHED)
         if succeeded:
-            retract(s, q, time, actor, offset, _FAILED)
+            retract(s, q, time, actor, offset, offset + 1, _FAILED)
     if s.slots[q].flags & ORDERLY:
         # By other clocks it may have been over when another listener was called.
         for n in range(WINDOWS):
@@ -160,7 +160,7 @@ def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, h
         cell.flags |= SENT_BACK | DONE
         if cell.actor == actor:
             cell.flags &= ~REFUSED
-        retract(s, q, time, actor, offset, _FAILED)
+        retract(s, q, time, actor, offset, offset + 1, _FAILED)
         w = window_of(s, q, actor)
         if w >= 0 and s.windows[q, w].again == offset:
             s.windows[q, w].again = _next_put_off(s, q, w, offset + 1)

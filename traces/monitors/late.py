@@ -134,7 +134,8 @@ class _Around:
         """Why the obligation may have been met, or not have been due."""
         wanted = CLIENT_ENDS if one.blocked is Blocked.RUNNING else _LEAVES
         unseen = self._missing.intersection(wanted)
-        silent = actor in self._signs and self._signs[actor] < since + within
+        # Beside others that gave signs of life, one that never did may have died at any time.
+        silent = bool(self._signs) and self._signs.get(actor, since) < since + within
         if actor in self._signs and not silent:
             unseen = unseen.difference(CLIENT_ENDS)  # it was heard of later
         # Its owner may have died, or have given up the queue.

@@ -30,9 +30,9 @@ NOBODY, NOTHING = constant(-1), constant(0)
 RETRACTION = constant(255)
 """Note of a row that casts doubt on earlier ones: what they missed was recorded by another clock shortly afterwards.
 
-It refers to rows of its claim and slot that contain ``offset`` or, if that is -1, whose ``other`` is its actor, and
-which another process has recorded at a time that is not certainly different. Such rows are used only by
-:func:`retract`.
+It refers to rows of its claim and slot that contain one of ``offset`` … ``until`` - 1 or, if ``offset`` is -1, whose
+``other`` is its actor, and which another process has recorded at a time that is not certainly different. Such rows are
+used only by :func:`retract`.
 """
 
 _COLUMNS = len(CLAIMS) + len(Note) + 1
@@ -166,7 +166,7 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     return at
 
 
-def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool) -> Any:
+def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, may_be_off: Any) -> Any:
     """The rows without the retractions: the rows to which these refer are in doubt, and counted so.
 
     Args:
@@ -174,8 +174,8 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
         counts: its tally.
         order: the order of events of two processes, see :mod:`..clocks.order`.
         commits_by: for each slot, the recorder of its commits; -1 if their clients are.
-        is_off: whether any clock is seen to be off. Otherwise, what a client did is taken to be in order with its
-            commits, except for what two-sided bounds of their clocks leave open.
+        may_be_off: for each process, whether its commits may be in another order than what it did. Otherwise they are
+            taken to be in order, except for what two-sided bounds of their clocks leave open.
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
@@ -195,14 +195,14 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, is_off: bool
         by_broker = ~np.isin(told["claim"], _OF_DELIVERIES) & (commits_by[told["slot"]] >= 0)
         recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
-        bounded = by_broker & (not is_off)
+        bounded = by_broker & ~may_be_off[each["actor"]]
         later = each["time"] >= told["time"]
         limit = np.where(later, gaps(order, *after, bounded=bounded), gaps(order, *before, bounded=bounded))
         near = (recorder != each["actor"]) & (limit > 0) & (np.abs(told["time"] - each["time"]) <= limit)
         if each["offset"] < 0:
             near &= (told["other"] == each["actor"]) | (told["actor"] == each["other"])
         else:
-            near &= (told["offset"] <= each["offset"]) & (told["until"] > each["offset"])
+            near &= (told["offset"] < each["until"]) & (told["until"] > each["offset"])
         sure = int(np.count_nonzero(near & (told["doubt"] == 0)))
         counts[VIOLATED, each["claim"]] -= sure
         counts[DOUBTFUL, each["claim"]] += sure

@@ -171,7 +171,7 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
     """A client takes a queue, and starts at ``start``; UNKNOWN if that is not known."""
     slot = s.slots[q]
     settle(s, q, time)
-    if slot.stored_actor == actor and time - slot.stored_time <= apart(s.order, committer(s, q, actor), actor):
+    if time - slot.stored_time <= apart(s.order, committer(s, q, actor), actor):
         # By the broker's clock its first commits came before; they come with its first pulls.
         row = s.rows[note(s, _ONLY_OWNERS, RETRACTION, q, time)]
         row.offset, row.other = UNKNOWN, actor

@@ -10,7 +10,7 @@ from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
 from ..format.kinds import Path, Result
 from ..machine_code.compiled import constant, int64, part
-from .commits import SURE, begin, first_start
+from .commits import SURE, begin, first_start, retract
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .offset_queries import asks
 from .ownership import committer, ended, forgot, recently_stored, touch
@@ -22,7 +22,7 @@ MOST_ILLEGAL = 2
 corrected.
 """
 
-_STORED = constant(CODE["query-answers-what-is-stored"])
+_STORED, _SKIPPED = constant(CODE["query-answers-what-is-stored"]), constant(CODE["nothing-skipped"])
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-corrected"])
 _NONE_CAME = constant(0)
 
@@ -130,9 +130,9 @@ def pull_result(
         if low >= 0 and slot.started_new >= 0:
             first_start(s, q, time, actor, low)
     if how == Result.NO_MATCHED_MESSAGE and after > offset >= 0:
-        _filtered(s, q, time, offset, after, _NONE_CAME)
+        _filtered(s, q, time, actor, offset, after, _NONE_CAME)
     elif how == Result.FOUND and after > offset >= 0 and count < after - offset:
-        _filtered(s, q, time, offset, after, count if count >= 0 else UNCOUNTED)
+        _filtered(s, q, time, actor, offset, after, count if count >= 0 else UNCOUNTED)
     if high >= 0 and not _may_be_old(s, q, at, time, actor, high):
         log_ends_at(s, q, time, actor, high)
 
@@ -171,7 +171,8 @@ def _may_be_old(s: Any, q: int, at: int, time: int, actor: int, log_end: int) ->
 
 
 @part
-def _filtered(s: Any, q: int, time: int, offset: int, after: int, count: int) -> None:
+def _filtered(s: Any, q: int, time: int, actor: int, offset: int, after: int, count: int) -> None:
+    retract(s, q, time, actor, offset, after, _SKIPPED)
     add_range(s, q, offset, after, count)
     at = s.slots[q].ranges
     if at >= 0 and s.ranges[at].begin <= s.slots[q].low:

@@ -9,6 +9,7 @@ One compiled loop processes the events of all queues as they come; its parts are
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -160,11 +161,20 @@ class QueueFold:
             counts,
             order=state.order,
             commits_by=state.slots["commits_by"],
-            is_off=self._context.clocks.corrects,
+            may_be_off=self._may_be_off(),
         )
         rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
         rows = without_explained(rows, counts, names=self._names, settings=self._settings, context=self._context)
         return outcome_of(state, told, rows=rows)
+
+    def _may_be_off(self) -> Any:
+        """For each process, whether its commits may be in another order than what it did: if any clock is seen to be
+        off or tells whole seconds, or if another process with its client id may have sent them.
+        """
+        clocks, actors = self._context.clocks, self._names.actors
+        is_off = clocks.corrects or any(clock.coarse for clock in clocks.clocks.values())
+        processes = Counter(actor.name for actor in actors)
+        return np.array([*(is_off or processes[actor.name] > 1 for actor in actors), is_off])
 
     def _late(self, counts: Any) -> Any:
         """What did not follow in time, and is not explained; counted."""

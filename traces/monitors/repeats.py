@@ -38,7 +38,11 @@ def repeated(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int
     row.origin, row.offset, row.until, row.since = origin, offset, offset + 1, cell.time
     row.actor, row.other, row.value, row.expected = actor, cell.actor, attempt, s.windows[q, w].base
     if cause == Cause.NONE:
-        row.value = Unexplained.FAILED if _may_try_again(s, q, at, actor) else Unexplained.OTHER
+        window = s.windows[q, w]
+        if 0 <= window.start <= offset < window.base:
+            row.value = Unexplained.TOLD
+        else:
+            row.value = Unexplained.FAILED if _may_try_again(s, q, at, actor) else Unexplained.OTHER
     return cause
 
 

@@ -33,7 +33,7 @@ def outcome(*rows: Any, slots: int) -> tuple[list[int], list[int]]:
     counts = tally()
     all_ = np.concatenate(rows)
     counts[VIOLATED, SKIPPED] = int(np.count_nonzero(all_["note"] != RETRACTION))
-    kept = retract(all_, counts, order=order, commits_by=np.full(slots, -1), is_off=False)
+    kept = retract(all_, counts, order=order, commits_by=np.full(slots, -1), may_be_off=np.zeros(3, bool))
     return kept["doubt"].tolist(), [int(counts[which, SKIPPED]) for which in (VIOLATED, DOUBTFUL)]
 
 
@@ -43,6 +43,10 @@ def test_a_retraction_is_about_what_another_process_told_of_that_offset_at_that_
     taken_back = row(1_050, 0, 7, OTHER, note=RETRACTION)
     skew = int(Doubt.SKEW)
     assert outcome(*found, of_its_own, taken_back, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
+    # What was filtered out is a range.
+    of_range = row(1_050, 0, 0, OTHER, note=RETRACTION, until=6)
+    assert outcome(*found, of_its_own, of_range, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
+    assert outcome(*found, row(1_050, 0, 0, OTHER, note=RETRACTION, until=5), slots=2) == ([0, 0, 0, 0], [4, 0])
     # One that is in doubt already is not counted once more.
     assert outcome(*found, of_its_own, taken_back, taken_back, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
 

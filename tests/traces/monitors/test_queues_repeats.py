@@ -64,6 +64,15 @@ def test_the_same_window_again_without_a_reason() -> None:
     assert (row["origin"], row["value"]) == (2, Unexplained.OTHER)
 
 
+def test_an_owner_that_was_told_to_begin_below_what_was_stored() -> None:
+    told = [commit(6_000, "one", 3), revoke(7_000, "one"), assign(8_000, "one", 0), deliver(8_500, "one", 1)]
+    checked = check(ONE_HAS_IT, told)
+    assert checked.counts(CLAIM) == (1, 0)
+    assert [row["value"] for row in checked.rows(CLAIM)] == [Unexplained.TOLD]
+    # An operator may have reset it.
+    assert check(ONE_HAS_IT, told, evidence=EVERYTHING - {Kind.RESET}).counts(CLAIM) == (0, 1)
+
+
 def test_rebalance() -> None:
     again = [revoke(4_000, "one"), assign(5_000, "two", 0), deliver(5_500, "two", 0), deliver(5_510, "two", 1)]
     assert causes(ONE_HAS_IT, again) == [Cause.REBALANCE] * 2
