@@ -161,7 +161,6 @@ def changed(before, after):
     return f"subscription changed, group: CG OLD: {old} NEW: {new}"
 
 
-
 def log(*messages, at="2024-05-01 10:00:00"):
     return "".join(f"{at} INFO ClientManageThread_3 - {message}\n" for message in messages)
 
