@@ -118,10 +118,6 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
             line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
             line.append(f"  {counted(len(group), 'claim')}{judged}: {named}")
             console.say(line.append(f"; {why}" if why else ""))
-            for answer in group:
-                if verdict is Verdict.NOT_OBSERVABLE and answer.doubtful:
-                    shows = f"--property {answer.claim.id} shows what may violate it, {answer.doubtful:,} in doubt"
-                    console.say(f"    {shows}", "dim")
     if answers:
         console.say("  --all has a line for each claim, and what would settle it", "dim")
 

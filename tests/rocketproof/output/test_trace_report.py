@@ -62,15 +62,6 @@ def test_what_was_found_comes_first_and_the_rest_in_a_line_for_each_verdict() ->
     assert shown[8] == "--all has a line for each claim, and what would settle it"
 
 
-def test_findings_of_a_claim_that_is_not_observable_are_announced() -> None:
-    check, told = troubled()
-    unseen = next(answer for answer in check.verdicts if answer.verdict == "NOT OBSERVABLE")
-    verdicts = tuple(replace(answer, doubtful=69) if answer is unseen else answer for answer in check.verdicts)
-    line = f"    --property {unseen.claim.id} shows what may violate it, 69 in doubt"
-    assert line in printed(replace(check, verdicts=verdicts), told)
-    assert line not in printed(check, told)
-
-
 def test_the_table_has_a_line_for_each_claim() -> None:
     lines = printed(*troubled(flood=10), every=True)
     table = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
