@@ -32,7 +32,10 @@ class DeploymentTerms:
 
     def of_groups(self, header: Header) -> Header:
         """The header of a trace, completed by the stated maxima."""
-        groups = {name: replace(header.groups.get(name, Group()), max_attempts=n) for name, n in self.maxima.items()}
+        groups = {
+            name: replace(header.groups.get(name, Group()), max_attempts=n, lowest_max_attempts=None)
+            for name, n in self.maxima.items()
+        }
         return replace(header, groups={**header.groups, **groups})
 
 

@@ -99,7 +99,7 @@ class GroupMisstep(Steps):
     NOT_TOLD = Step(
         claim=LIFECYCLE,
         statement="A process rebalances only topics that its heartbeats name.",
-        told="rebalanced {topic}, which its last heartbeat did not name",
+        told="rebalanced {topic}, which its heartbeats do not name",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE),
         seen=(Kind.HEARTBEAT,),
         rules=("RB-1", "ST-4"),

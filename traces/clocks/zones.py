@@ -43,7 +43,7 @@ def in_other_zones(clocks: Mapping[Actor, Clock], spans: Mapping[Actor, Span]) -
         clock = clocks.get(actor) or Clock(recorder=actor, pairs=0)
         if clock.uncertainty is not None:
             continue
-        off = _left_open(clock) or _away(span, [other for one, other in spans.items() if one.name != actor.name])
+        off = _left_open(clock) or _away(span, [other for one, other in spans.items() if one.name != actor.name], clock)
         if off:
             told = f"its times are about {off // 60_000} min from those of others, as in another time zone"
             found.append(Step(since=1000 * begin, until=1000 * (end + 1), recorders=(actor,), events=(told,)))
@@ -58,17 +58,19 @@ def _left_open(clock: Clock) -> int:
     return off if 0 < off <= FURTHEST and clock.closest - off < NEAR else 0
 
 
-def _away(span: Span, others: list[Span]) -> int:
-    """The fewest quarters of an hour that would bring it among the others, ms, if it lies wholly outside them; or 0."""
+def _away(span: Span, others: list[Span], clock: Clock) -> int:
+    """The fewest quarters of an hour that would bring it among the others, ms, if it lies wholly outside them, and its
+    clock may be off by as much; or 0.
+    """
     if not others:
         return 0
     begin, end = min(first for first, _ in others), max(last for _, last in others)
     if end < span[0]:
-        off = -(-(span[1] - end - NEAR) // QUARTER) * QUARTER
+        off, most = -(-(span[1] - end - NEAR) // QUARTER) * QUARTER, clock.fast
         fits = span[0] - off >= begin - NEAR
     elif span[1] < begin:
-        off = -(-(begin - span[0] - NEAR) // QUARTER) * QUARTER
+        off, most = -(-(begin - span[0] - NEAR) // QUARTER) * QUARTER, clock.slow
         fits = span[1] + off <= end + NEAR
     else:
         return 0
-    return off if fits and 0 < off <= FURTHEST else 0
+    return off if fits and 0 < off <= min(FURTHEST, FURTHEST if most is None else most) else 0

@@ -125,8 +125,8 @@ class Chain:
 def chain(
     events: Sequence[Event], key: str, *, until: int, group: Group, table: DelayTable, release: str
 ) -> Chain | None:
-    """What was recorded about a message in one group; None if it was never delivered, too many processes had it, or its
-    application has sent it back, which no client of the model does.
+    """What was recorded about a message in one group; None if it was never delivered, too many processes had it, they
+    name different maxima, or its application has sent it back, which no client of the model does.
 
     Args:
         events: events of the message, and ends of the processes that had it.
@@ -148,8 +148,11 @@ def chain(
     else:
         return None
     actors = {actor: number for number, actor in enumerate(had)}
-    limits = [event.max_attempts for event in kept if event.kind is Kind.SEND_BACK and event.max_attempts is not None]
-    maximum = limits[0] if group.max_attempts is None and limits else group.maximum
+    named = {event.max_attempts for event in kept if event.kind is Kind.SEND_BACK and event.max_attempts is not None}
+    is_open = group.max_attempts is None or group.lowest_max_attempts is not None
+    if is_open and len(named) > 1:
+        return None
+    maximum = group.maximum_of(named.pop()) if is_open and named else group.maximum
     return Chain(
         key=key,
         events=tuple(event for event in kept if event.kind not in CLIENT_ENDS or event.actor in actors),

@@ -43,6 +43,11 @@ def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     before = {*f.taken(c)}
     f.take("begin_batch", _why_not(f, c, m), c=c)
     taken = {*f.taken(c)} - before
+    # The members of a group may differ in consumeMessageBatchMaxSize, and the machine has one.
+    beyond = frozenset(sorted(taken)[f.batches[c] :])
+    if beyond:
+        f.run(texts.not_taken, c=c, beyond=beyond)
+        taken -= beyond
     if m != min(taken, default=-1):
         raise Impossible(f"the next batch begins with {f.told(min(taken))}")
     if event.count is not None and event.count < len(taken):

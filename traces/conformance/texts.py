@@ -95,6 +95,11 @@ def in_tasks_of(s: GroupState, c: int, pulled: range, size: int) -> None:
     s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
 
 
+def not_taken(s: GroupState, c: int, beyond: frozenset[int]) -> None:
+    """OR-3: ``begin_batch`` of a member whose calls have fewer messages: those beyond them wait on."""
+    s.stage[c, Q] = lambda m: Stage.WAITING if m in beyond else int(s.stage[c, Q, m])
+
+
 def nothing_new(s: GroupState, c: int) -> None:
     """``answer_nothing`` at an earlier moment: messages stored since then are not in the answer."""
     s.require(answers(s, c, Q))

@@ -211,7 +211,7 @@ def _silent_members(scanned: Scan) -> list[Hole]:
         if told:
             members[Kind(kind)].setdefault(group or "", set()).update(told)
     listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
-    kinds, why = ALL_KINDS & ~evidence_mask(OF_BROKERS), "it is a member, and nothing of it was recorded"
+    kinds, why = ALL_KINDS & ~evidence_mask(OF_BROKERS), "nothing was recorded"
     return [
         Hole(kinds=kinds, group=group, recorder=name, why=why)
         for group, names in sorted(listed.items())

@@ -86,10 +86,14 @@ def _with_steps(seen: Scanning, header: Header, clocks: Clocks) -> Clocks:
     return replace(clocks, steps=(*clocks.steps, *new)) if new else clocks
 
 
+_COMES_AND_GOES = frozenset({Kind.CLIENT_START, Kind.UNREGISTER, Kind.CLIENT_STOP})
+
+
 def _spans(events: ContextEvents) -> Mapping[Actor, Span]:
-    """When processes acted."""
+    """When processes acted; one that only came and went, as if its start had failed, did nothing of that kind."""
     spans: dict[Actor, Span] = {}
-    for named, (begin, end) in events.spans("client", "incarnation", "broker", kinds=events.kinds()).items():
+    acts = [kind for kind in events.kinds() if kind not in _COMES_AND_GOES]
+    for named, (begin, end) in events.spans("client", "incarnation", "broker", kinds=acts).items():
         actor = actor_named(*named)
         if actor.name:
             first, last = spans.get(actor, (begin, end))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ...model.delay import DelayTable
@@ -16,7 +16,7 @@ MARK = "rocketproof_trace"
 """The member of the header that distinguishes a trace from other JSON; its value is the version of the schema."""
 
 _MODES = {"mode": ("clustering", "broadcasting", BOTH), "listener": ("concurrently", "orderly", PULLED, BOTH)}
-_NUMBERS = ("max_attempts", "consume_timeout")
+_NUMBERS = ("max_attempts", "lowest_max_attempts", "consume_timeout")
 
 
 def header_json(header: Header) -> dict[str, Any]:
@@ -204,6 +204,12 @@ def _evidence_of_all(evidence: Sequence[frozenset[Kind]]) -> frozenset[Kind]:
     return frozenset().union(*evidence) - (deaths if unseen else set())
 
 
+def _with_maxima(group: Group, maxima: set[int]) -> Group:
+    """The group whose members have these maxima."""
+    ordered = sorted(maxima, key=group.maximum_of)
+    return replace(group, max_attempts=ordered[-1], lowest_max_attempts=ordered[0]) if len(ordered) > 1 else group
+
+
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     """One header for all files.
 
@@ -211,12 +217,13 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
     assumed to have recorded its part of the same run (deaths count as recorded only if every file that says who has
     queues records them). The trace is complete if every file says so. If files contradict each other, the first one
     counts, and the contradiction is reported; mixed releases are no contradiction. Brokers that state different delay
-    levels state none for all of them.
+    levels state none for all of them. Of different maxima of a group, the highest and the lowest count.
     """
     if len(stated) < 2:
         return stated[0].header if stated else Header()
     first: dict[str, tuple[Any, str]] = {}
     groups: dict[str, dict[str, tuple[Any, str]]] = {}
+    maxima: dict[str, set[int]] = {}
     otherwise: dict[str, list[str]] = {}
     levels_differ = False
     for one in stated:
@@ -234,6 +241,9 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             timeout = said.pop("consume_timeout", header.timers.get("consume_timeout"))
             if timeout is not None:
                 known["consume_timeout"] = max(timeout, known.get("consume_timeout", (0, ""))[0]), one.file
+            maxima.setdefault(group, set()).update(
+                said[name] for name in ("max_attempts", "lowest_max_attempts") if name in said
+            )
             for name, value in said.items():
                 kept, file = known.setdefault(name, (value, one.file))
                 if value in (BY_BROKERS, PULLED):
@@ -263,7 +273,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
         lacking=lacking,
         timers=timers,
         groups={
-            group: Group(**{name: value for name, (value, _) in known.items()})
+            group: _with_maxima(Group(**{name: value for name, (value, _) in known.items()}), maxima[group])
             for group, known in sorted(groups.items())
         },
         extra=extra,

@@ -178,7 +178,9 @@ class Group:
             if its members differ; it is then not judged.
         listener: ``concurrently`` or ``orderly``, or ``both`` likewise; ``pull`` if its application pulls, which is not
             judged either.
-        max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated.
+        max_attempts: ``maxReconsumeTimes`` as configured; -1 is the default of the listener; None: not stated. The
+            highest one, if its members differ.
+        lowest_max_attempts: the lowest one, if its members differ.
         strategy: name of the allocation strategy, such as AVG; ``BROKER`` if brokers divide the queues.
         consume_timeout: the longest ``consumeTimeout`` of its members, ms; None: that of the header's timers.
     """
@@ -186,6 +188,7 @@ class Group:
     mode: str = "clustering"
     listener: str = "concurrently"
     max_attempts: int | None = None
+    lowest_max_attempts: int | None = None
     strategy: str = "AVG"
     consume_timeout: int | None = None
 
@@ -208,7 +211,16 @@ class Group:
 
         ``DefaultMQPushConsumerImpl#getMaxReconsumeTimes``, ``ConsumeMessageOrderlyService#getMaxReconsumeTimes``.
         """
-        configured = -1 if self.max_attempts is None else self.max_attempts
+        return self.maximum_of(self.max_attempts)
+
+    @property
+    def lowest_maximum(self) -> int:
+        """The lowest maximum number of retries of any member."""
+        return self.maximum if self.lowest_max_attempts is None else self.maximum_of(self.lowest_max_attempts)
+
+    def maximum_of(self, configured: int | None) -> int:
+        """The maximum number of retries of a member that is configured with this number."""
+        configured = -1 if configured is None else configured
         if configured == -1 and self.listener == "orderly":
             return MOST_ATTEMPTS
         return int(maximum_sent(configured))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ..clocks.clocks import Clocks
+from ..errors import named
 from ..format.header import Stated
 from ..format.problems import Problems, Repeatable
 from .events import EXTRA, batches_of
@@ -29,7 +30,7 @@ class ImportedTrace:
     time_range: tuple[int, int] | None = None
 
     def __init__(self, importer: protocol.Importer, paths: Sequence[Path], problems: Problems) -> None:
-        self.file = ", ".join(map(str, paths))
+        self.file = named([str(path) for path in paths])
         self.files: tuple[str, ...] = (self.file,)
         self.skipped: Counter[str] = Counter()
         self.clocks: Clocks | None = None

@@ -41,7 +41,8 @@ _OTHERS = (
     b"\xca\xfe\xba\xbe",
 )
 """How files begin that are no recordings: core and heap dumps, pictures, documents, classes."""
-_RECORDINGS = frozenset({".jsonl", ".parquet", ".gz", ".zst"})
+_NAMED_SO = frozenset({".jsonl", ".parquet"})
+_RECORDINGS = _NAMED_SO | {".gz", ".zst"}
 
 
 @dataclass(frozen=True)
@@ -221,19 +222,18 @@ def _hidden(name: str) -> bool:
 def _seems_recorded(path: Path) -> bool:
     """Whether a file of no known form may be a damaged recording, rather than notes beside one.
 
-    Notes are not compressed, nor written in bytes that are not text, unless these say what they are, such as a core
-    dump; and a file named as JSON should contain some.
+    Notes and logs of applications, compressed or not, are text that is not JSON. Bytes that are not text may say what
+    they are, such as a core dump; and a file named as JSON should contain some.
     """
     with path.open("rb") as file:
         if file.read(16).startswith(_OTHERS):
             return False
-    if packing_of(path) or _RECORDINGS.intersection(path.suffixes):
+    head, packed = head_of(path), packing_of(path)
+    if _NAMED_SO.intersection(path.suffixes) or (packed and head[:1] in (b"", b"{", b"[")):
         return True
-    with path.open("rb") as file:
-        head = file.read(HEAD + 1)
     try:
         text = head.decode()
-        return "\0" in text or (path.suffix == ".json" and len(head) <= HEAD and not _is_json(text))
+        return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and not _is_json(text))
     except UnicodeDecodeError as error:
         return error.start < HEAD - 4
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..claims.claims import CODE
 from ..clocks.order import apart
-from ..encoding.names import BROADCASTING
+from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..format.message_status import MessageStatus
@@ -291,13 +291,17 @@ def _only_owners(s: Any, q: int, time: int, actor: int, path: Path, offset: int)
     at = touch(s, q, actor, time)
     window = s.windows[q, at]
     s.counts[JUDGED, _OWNERS] += 1
-    if window.until == ALWAYS or (window.implied != VISIT and time - window.until <= terms.rounds):
+    until = window.until
+    if s.slots[q].flags & ORDERLY and window.path == Path.REMOVAL:
+        # RB-33: a queue whose listener runs stays in the table, with its offset, until a later pass.
+        until = time if window.running > 0 else max(until, window.returned)
+    if until == ALWAYS or (window.implied != VISIT and time - until <= terms.rounds):
         return
     if is_about_to_take(s, q, actor, time):
         return  # RB-40: it is about to take the queue, and has the answer in memory already, which is sent as all is
     since = terms.begin if window.implied == VISIT else window.until
     doubt = 0
-    over = time - window.until - terms.rounds
+    over = time - until - terms.rounds
     if window.implied != VISIT and over <= apart(s.order, actor, committer(s, q, actor)):
         doubt |= Doubt.SKEW
     if window.implied == VISIT and not (terms.pull or terms.pull_result):

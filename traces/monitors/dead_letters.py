@@ -29,7 +29,14 @@ def maximum_of(known: Any, terms: Any, chain: int) -> Any:
     counts.
     """
     scope, named = known.chains[chain].scope, known.chains[chain].maximum
-    return int64(terms.maximum[scope]) if terms.stated[scope] or named == ABSENT else int64(named)
+    return int64(terms.maximum[scope]) if terms.lowest[scope] != ABSENT or named == ABSENT else int64(named)
+
+
+@part
+def lowest_of(known: Any, terms: Any, chain: int) -> Any:
+    """The lowest maximum that a member may have given the chain: that of the chain, unless members differ."""
+    lowest = terms.lowest[known.chains[chain].scope]
+    return int64(lowest) if lowest != ABSENT else maximum_of(known, terms, chain)
 
 
 @part

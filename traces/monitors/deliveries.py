@@ -105,7 +105,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
     if w >= 0:
         window = s.windows[q, w]
         window.running = max(window.running - 1, 0)
-        window.seen = time
+        window.seen = window.returned = time
     latest = cell.actor == actor or cell.flags & DELIVERED == 0
     uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
     succeeded = how == Result.OK or how in _SUCCEEDED

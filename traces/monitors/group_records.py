@@ -84,6 +84,7 @@ class Member:
     unlisted: dict[str, tuple[int, int]] = field(default_factory=dict)  # divided without it: since when, and beats
     expressions: dict[str, tuple[int, str]] = field(default_factory=dict)  # by topic, with their version
     untold: dict[str, int] = field(default_factory=dict)  # topics that it no longer announces: since when
+    ahead: dict[str, int] = field(default_factory=dict)  # topics that it divided before it announced them: since when
     repeats: bool = False  # whether it announced the same twice: all its heartbeats are recorded, not only changes
 
 

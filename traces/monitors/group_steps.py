@@ -126,6 +126,7 @@ class GroupSteps:
             member.awaited.clear()
             member.unlisted.clear()
             member.untold.clear()
+            member.ahead.clear()
             member.taken.clear()
             member.last = event["time"]
 
@@ -190,6 +191,13 @@ class GroupSteps:
             elif member.told is not None and topic not in member.told and SUBSCRIBED < member.told_at - version < _DAY:
                 self._missteps.note(GroupMisstep.NOT_ALL_TOLD, member, event, since=member.told_at, topic=topic)
             member.before[topic] = max(before, version)
+        # ``DefaultMQPushConsumerImpl#subscribe`` sends its heartbeat after the subscription counts, or leaves it to the
+        # next round, if one is under way.
+        for topic, since in list(member.ahead.items()):
+            if topic not in told and event["time"] - since > LATE:
+                self._missteps.note(GroupMisstep.NOT_TOLD, member, event, since=since, topic=topic)
+            if topic in told or event["time"] - since > LATE:
+                del member.ahead[topic]
         for topic in (member.told or {}).keys() - told.keys():
             member.untold[topic] = event["time"]
         for topic in told.keys() & member.untold.keys():
@@ -265,7 +273,7 @@ class GroupSteps:
             if (is_other or unknown) and divided not in self._acted.routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
-            self._missteps.note(GroupMisstep.NOT_TOLD, member, event, topic=topic)
+            member.ahead.setdefault(topic, time)
         for of, since in member.untold.items():
             held = any(one.has for (topic_of, _), one in member.queues.items() if topic_of == of)
             if held and time - since > self._settings.rounds:

@@ -156,6 +156,7 @@ WINDOW = np.dtype(
         ("known", _WHOLE),  # what was stored when its last pull was answered; UNKNOWN if no answer was seen
         ("carries", _WHOLE),  # 1: the pull after that may still come with an offset
         ("called", _WHOLE),  # when its listener was called last
+        ("returned", _WHOLE),  # when its listener returned last
         ("next", _WHOLE),  # orderly: end of what was delivered in it
         ("again", _WHOLE),  # orderly: the lowest offset that was put off and not delivered again
     ]

@@ -12,7 +12,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, int64, part
 from .attempts import copies_of, find_attempt, first_seen
 from .copies import settle
-from .dead_letters import gives_up, last_count, maximum_of
+from .dead_letters import gives_up, last_count, lowest_of, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .listener_calls import follows
 from .message_table import ONCE, WENT_WELL
@@ -111,18 +111,18 @@ def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, befor
     if attempt.attempt == 0 or attempt.dead + attempt.stored == 0:
         return
     count = attempt.attempt - 1
-    maximum = maximum_of(known, terms, chain)
+    maximum, lowest = maximum_of(known, terms, chain), lowest_of(known, terms, chain)
     heard = before >= 0 and known.attempts[before].heard != 0
     if maximum == ABSENT and not heard:
         if attempt.dead == 0 or count >= last_count(terms, terms.given[0].default):
             return
-        maximum = int64(terms.given[0].default)
+        maximum = lowest = int64(terms.given[0].default)
     if heard:
         may_die = known.attempts[before].may_die != 0
         may_live = known.attempts[before].may_live != 0
     else:
         may_live = count < last_count(terms, maximum)
-        may_die = not may_live or gives_up(terms, maximum, attempt.attempt)
+        may_die = count >= last_count(terms, lowest) or gives_up(terms, lowest, attempt.attempt)
     judge(notes, _EXACTLY)
     since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
     if since == ABSENT:

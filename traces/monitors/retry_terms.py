@@ -101,8 +101,8 @@ class Terms(NamedTuple):
         maxima: OF_A_MAXIMUM, by maximum from -LOWEST_MAXIMUM.
         slots: OF_A_SLOT, by slot.
         order: order of events of two processes, see :mod:`..clocks.order`.
-        maximum: maximum of each scope.
-        stated: whether the header states the maximum of each scope, so that requests are checked against it.
+        maximum: maximum of each scope, the highest of its members.
+        lowest: the lowest one, if the header states them, so that requests are checked against them; ABSENT otherwise.
         down: DOWN, by broker and time.
         ends: when and how processes ended.
         started: whether the trace has the start of each actor.
@@ -116,7 +116,7 @@ class Terms(NamedTuple):
     slots: Any
     order: Any
     maximum: Any
-    stated: Any
+    lowest: Any
     down: Any
     ends_actor: Any
     ends_time: Any
@@ -140,7 +140,7 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
         slots=np.zeros(0, OF_A_SLOT),
         order=np.zeros(0, ORDER),
         maximum=np.zeros(0, np.int64),
-        stated=np.zeros(0, np.bool_),
+        lowest=np.zeros(0, np.int64),
         down=_down(context, names, settings),
         ends_actor=ends.actor,
         ends_time=ends.time,
@@ -238,7 +238,7 @@ class Scopes:
         self._order = Order(context.clocks, settings.skew)
         self._codes: dict[tuple[str, str], int] = {}
         self._maximum: list[int] = [ABSENT, ABSENT]
-        self._stated: list[bool] = [False, False]
+        self._lowest: list[int] = [ABSENT, ABSENT]
         self._slots: list[tuple[int, ...]] = []
         self._brokers: dict[str, int] = {"": -1}
         self._topics: dict[str, int] = {"": -1}
@@ -266,7 +266,7 @@ class Scopes:
             slots=np.array(self._slots, OF_A_SLOT),
             order=self._order.table(names.actors),
             maximum=np.array(self._maximum, np.int64),
-            stated=np.array(self._stated, np.bool_),
+            lowest=np.array(self._lowest, np.int64),
             started=np.array([actor in self._started for actor in range(len(names.actors))], np.bool_),
             brokers=np.array([self._broker(one.name) if one.incarnation < 0 else -1 for one in names.actors], np.int32),
         )
@@ -278,11 +278,8 @@ class Scopes:
         found = self._codes.get((group, client))
         if found is None:
             found = self._codes[group, client] = len(self._maximum)
-            self._maximum.append(self._maximum_of(group))
             known = self._names.of_groups.get(group)
-            self._stated.append(known is not None and known.max_attempts is not None)
+            self._maximum.append(ABSENT if known is None else known.maximum)
+            is_stated = known is not None and known.max_attempts is not None
+            self._lowest.append(known.lowest_maximum if known is not None and is_stated else ABSENT)
         return found
-
-    def _maximum_of(self, group: str) -> int:
-        known = self._names.of_groups.get(group)
-        return ABSENT if known is None else known.maximum

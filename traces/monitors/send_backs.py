@@ -11,7 +11,7 @@ from ..format.kinds import Path, Result
 from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import SEVERAL, attempt_of, copies_of, counts_at, find_attempt, with_broker
-from .dead_letters import AT_ONCE, gives_up, last_count, maximum_of
+from .dead_letters import AT_ONCE, gives_up, last_count, lowest_of, maximum_of
 from .delays import bit_of, delay_of, lowest
 from .notes import NOBODY, NOTHING, judge, violate
 
@@ -78,6 +78,8 @@ def send_back(
     else:
         sent.asked = with_broker(int64(sent.asked), int64(terms.slots[seen.slot].name))
     maximum = maximum_of(known, terms, chain)
+    if named != ABSENT and lowest_of(known, terms, chain) < maximum:
+        maximum = int64(named)
     times = sent.attempt
     if maximum == ABSENT:
         sent.may_die = 1
@@ -107,9 +109,9 @@ def send_back(
 def _as_configured(known: Any, terms: Any, notes: Any, chain: int, named: int, seen: Any) -> None:
     """SB-2: a request names what its group is configured with; the broker uses the value that it names."""
     scope = known.chains[chain].scope
-    if terms.stated[scope]:
+    if terms.lowest[scope] != ABSENT:
         judge(notes, _CONFIGURED)
-        if named != terms.maximum[scope]:
+        if named < terms.lowest[scope] or named > terms.maximum[scope]:
             violate(notes, _CONFIGURED, seen, seen.time, NOBODY, named, int64(terms.maximum[scope]), NOTHING)
 
 

@@ -141,6 +141,11 @@ def test_who_takes_queues_tells_a_newer_subscription() -> None:
     assert told(on_a_day(soon), groups=ORDERLY) == []
 
 
+def test_a_pass_may_come_before_the_heartbeat_of_a_new_subscription():
+    soon = [*OWNS, heartbeat(40_000, "one", "U=*@6"), pass_(41_000), heartbeat(50_000, "one", "T=*@7", "U=*@6")]
+    assert GroupMisstep.NOT_TOLD not in told([*soon, heartbeat(60_000, "one", "U=*@6")], groups=ORDERLY)
+
+
 UNLISTED = [
     *[*BEGIN[:-1], members(300, "two"), *(heartbeat(time, "one", "T=*@7") for time in (310, 40_000, 80_000, 120_000))],
     *(rebalance(time, "one", ["two"], QUEUES, assigned=[]) for time in range(20_000, 160_000, 20_000)),
@@ -169,7 +174,7 @@ WRONG: dict[GroupMisstep, list[Event]] = {
     GroupMisstep.STARTED_IN_VAIN: [*BEGIN[:2], event(100, Kind.CLIENT_START, "one", "H"), *RIGHT[2:]],
     GroupMisstep.OLD_SUBSCRIPTION: [*OWNS, heartbeat(40_000, "one", "T=*@6")],
     GroupMisstep.NOT_ALL_TOLD: [*OWNS, heartbeat(40_000, "one", "T=*@7", "U=*@23000")],
-    GroupMisstep.NOT_TOLD: [*OWNS, heartbeat(40_000, "one", "U=*@6"), pass_(41_000)],
+    GroupMisstep.NOT_TOLD: [*OWNS, *(heartbeat(time, "one", "U=*@6") for time in (40_000, 51_001)), pass_(41_000)],
     GroupMisstep.BROKER_NOT_RUNNING: without(Kind.BROKER_START),
     GroupMisstep.BROKER_TWICE: [*OWNS, LOADED | {"time": 39_000}, of_broker(40_000, Kind.BROKER_START)],
     GroupMisstep.NOT_LOADED: [LOADED | {"result": "failed"}, *RIGHT[1:]],

@@ -38,6 +38,18 @@ def test_times_that_lie_apart(begin: int, end: int, minutes: int) -> None:
     assert said == [f"its times are about {minutes} min from those of others, as in another time zone"] * (minutes > 0)
 
 
+def test_what_a_predecessor_left_bounds_its_clock() -> None:
+    # Its offsets were found by whoever took its queues: it cannot have stored them an hour later.
+    before, after = (BEGIN - 20 * MINUTE, BEGIN - MINUTE), (BEGIN + 31 * MINUTE, BEGIN + 40 * MINUTE)
+    for clock, count in (
+        (Clock(recorder=ONE, pairs=9, slow=2 * MINUTE), 0),
+        (Clock(recorder=ONE, pairs=9, slow=HOUR), 1),
+    ):
+        assert len(told(clock, before)) == count
+        assert len(told(clock, after)) == 1
+    assert told(Clock(recorder=ONE, pairs=9, fast=2 * MINUTE), after) == []
+
+
 @pytest.mark.parametrize(
     ("pairs", "closest", "count"), [(3, HOUR + 20, 1), (2, HOUR + 20, 0), (3, HOUR + 9_000, 0), (3, 20, 0)]
 )

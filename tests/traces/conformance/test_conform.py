@@ -195,6 +195,30 @@ def test_a_listener_commits_by_hand_in_one_call_and_has_it_done_in_another(tmp_p
     assert wrong(*call(0, "suspend"), first, *call(1, "commit"), second) == ["the batch has not succeeded"]
 
 
+def test_orderly_members_may_differ_in_the_size_of_their_calls(tmp_path: Path) -> None:
+    def call(client: str, *offsets: int, ended: str) -> list[str]:
+        called = [f"deliver {client} offset={m} next={offsets[-1] + 1} count={len(offsets)} epoch=1" for m in offsets]
+        return [*called, *(f"result {client} result={ended} offset={m} epoch=1" for m in offsets)]
+
+    def has(client: str, begin: int) -> list[str]:
+        own = (
+            f"lock {client} result=ok",
+            f"assign {client} offset={begin} epoch=1",
+            f"pull {client} offset={begin} epoch=1",
+        )
+        return [*own, f"pull_result {client} result=found offset={begin} next=4 min=0 max=4 count={4 - begin} epoch=1"]
+
+    left = ["removed c0 offset=0 next=2 epoch=1", "removed c0 offset=1 next=2 epoch=1", "commit_memory c0 offset=2"]
+    left += ["revoke c0 epoch=1 path=removal", "commit c0 offset=2 path=removal", "unlock c0"]
+    first, second = call("c1", 2, ended="ok"), call("c1", 3, ended="ok")
+    lines = [*has("c0", 0), *call("c0", 0, 1, ended="ok"), *left, *has("c1", 2), *first]
+    lines += ["removed c1 offset=2 next=3 epoch=1", "commit_memory c1 offset=3", *second]
+    answer = of_lines(tmp_path, *lines, listener="orderly")
+    assert (whys(answer), answer.followed) == ([], len(lines))
+    alone = [*has("c0", 0), *call("c0", 0, 1, ended="suspend"), *call("c0", 0, ended="ok")]
+    assert whys(of_lines(tmp_path, *alone, listener="orderly")) == ["the batch has 2 messages"]
+
+
 def test_an_orderly_window_without_a_stored_offset_begins_where_the_queue_ends_at_its_second_query(
     tmp_path: Path,
 ) -> None:

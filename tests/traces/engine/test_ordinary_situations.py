@@ -209,3 +209,14 @@ def test_windows_that_were_stated_and_never_recorded(tmp_path: Path, stops: bool
     holes = [hole.why for hole in check_locally(open_trace([file]), settings=Settings()).coverage.holes]
     unseen = "revoke or lock_lost or removed or expire recorded"
     assert holes == [f"no {'' if beats else 'heartbeat or '}{unseen}"] * (stops or not beats)
+
+
+def test_a_client_whose_start_failed_is_in_no_other_time_zone(tmp_path: Path) -> None:
+    gone = [
+        at(seconds, kind, "two", None) for seconds, kind in ((0, "client_start"), (5, "unregister"), (5, "client_stop"))
+    ]
+    others = [*start(60, "one", 0), *signs("one", 60, 2_400)]
+    assert check(tmp_path, gone, others).context.clocks.steps == ()
+    # One that has consumed may be, as nothing bounds its clock.
+    (step,) = check(tmp_path, gone, signs("two", 1, 5), others).context.clocks.steps
+    assert step.events == ("its times are about 15 min from those of others, as in another time zone",)

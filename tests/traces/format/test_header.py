@@ -104,8 +104,15 @@ def test_members_with_both_listeners() -> None:
 
 def test_what_several_files_say_otherwise_is_told_once() -> None:
     known, told = merged(said("a.jsonl", max_attempts=16), *(said(f"{n}.jsonl", max_attempts=2) for n in range(3)))
-    assert known.max_attempts == 16
+    assert (known.max_attempts, known.lowest_max_attempts) == (16, 2)
     assert told == ["0.jsonl: max_attempts of group orders is 2, in a.jsonl 16 (and so in 2 more files)"]
+
+
+def test_the_default_of_an_orderly_listener_is_the_highest_maximum() -> None:
+    files = [said(f"{n}.jsonl", listener="orderly", max_attempts=n) for n in (2, -1, 5)]
+    known, _ = merged(*files)
+    assert (known.max_attempts, known.lowest_max_attempts) == (-1, 2)
+    assert (known.maximum, known.lowest_maximum) == (2**31 - 1, 2)
 
 
 def test_a_damaged_member_is_not_said() -> None:

@@ -156,6 +156,17 @@ def test_a_core_dump_beside_recordings_is_none_and_other_bytes_may_be_one(tmp_pa
     assert told(open_trace([tmp_path])) == [(0, "UNKNOWN_FORMAT")]
 
 
+def test_a_packed_log_beside_recordings_is_none_and_other_packed_files_may_be_one(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    (tmp_path / "app.log.2026-01-01.0.gz").write_bytes(gzip.compress(b"01/01/2026 10:00:00 [main] INFO Started\n" * 9))
+    trace = open_trace([tmp_path])
+    assert (len(trace.left_out), told(trace)) == (1, [])
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b'{"deliveries": '))
+    (tmp_path / "c.gz").write_bytes(gzip.compress(bytes(range(256))))
+    (tmp_path / "d.gz").write_bytes(gzip.compress(b"Started")[:9])
+    assert told(open_trace([tmp_path])) == [(0, "UNKNOWN_FORMAT")] * 3
+
+
 def test_packed_parquet_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet.gz"
     path.write_bytes(gzip.compress(parquet(tmp_path / "a.parquet", 1).read_bytes()))

@@ -120,6 +120,20 @@ def test_a_send_back_names_the_maximum_of_its_group():
     assert check(script, groups={"G": Group()}).judged(CONFIGURED) == 0
 
 
+def test_members_with_different_maxima_are_each_judged_by_their_own():
+    group = {"G": Group(max_attempts=3, lowest_max_attempts=2)}
+    script = Script().deliver(0, 2, offset=1).result(10, "later", 2, offset=1).send_back(11, 2, offset=1, named=3)
+    script.delay_store(12, 3, 5, 60_012).delay_deliver(60_012, 3, 2).deliver(70_000, 3, offset=2)
+    said = check(script, groups=group)
+    assert (said.violated, said.judged(CONFIGURED), said.judged(WITHIN), said.judged(EXACTLY)) == ({}, 1, 2, 1)
+    gives_up = Script().deliver(0, 2, offset=1).result(10, "later", 2, offset=1).send_back(11, 2, offset=1, named=2)
+    gives_up.dead_letter(12, 3)
+    assert check(gives_up, groups=group).violated == {}
+    assert check(gives_up, groups={"G": Group(max_attempts=3)}).violated == {CONFIGURED: 1, EXACTLY: 1}
+    other = Script().deliver(0).result(10, "later").send_back(11, named=16)
+    assert check(other, groups=group).violated == {CONFIGURED: 1}
+
+
 def test_a_default_that_is_stated_is_what_a_send_back_names():
     script = Script().deliver(0).result(10, "later").send_back(11, named=3)
     script.delay_store(12, 1, 3, 10_012).delay_deliver(10_012, 1, 2).deliver(10_040, 1, offset=2)

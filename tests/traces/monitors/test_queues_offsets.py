@@ -501,6 +501,16 @@ def test_a_writer_that_does_not_own_the_queue() -> None:
     assert check(STORED, late).broken == {}
 
 
+def test_an_orderly_queue_is_kept_until_its_listener_returns() -> None:
+    # RB-33
+    busy = [*STORED, found(19_000, "one", 10, 11), deliver(19_500, "one", 10), revoke(20_000, "one", "removal")]
+    after = [result(2 * MINUTE, "one", 10), commit(2 * MINUTE + SECOND, "one", 10, "shutdown")]
+    assert check(busy, after, groups=ORDERLY).counts(OWNERS) == (0, 0)
+    assert check(busy, after).counts(OWNERS) == (1, 0)
+    late = commit(3 * MINUTE, "one", 10, "shutdown")
+    assert check(busy, after[0], late, groups=ORDERLY).counts(OWNERS) == (1, 0)
+
+
 def test_whoever_has_asked_for_the_offset_may_stop_before_it_takes_the_queue() -> None:
     asked = event(2 * MINUTE - SECOND, Kind.OFFSET_QUERY, "two", result="ok", offset=10)
     foreign = commit(2 * MINUTE, "two", 10, "shutdown")

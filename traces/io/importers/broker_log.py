@@ -36,7 +36,7 @@ SECOND = 1_000
 STORED_BEFORE = 60_000
 """A dead letter is logged when it was stored, or up to this much later if the broker is busy; ms."""
 
-_JOINED, _CHANGED = "joined", "subscription changed"
+_JOINED, _FILTERED = "joined", "expression changed"
 
 
 def _subscribed(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -77,7 +77,14 @@ BROKER_TABLE = Table(
         more=_subscribed,
     ),
     row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=_subscribed),
-    row("subscription changed", r"^subscription changed, ", says=_CHANGED),
+    # ConsumerGroupInfo#updateSubscription does not say which member it is, and only other topics are logged with it.
+    row(
+        "subscription changed, group",
+        r"^subscription changed, group: (?P<group>\S+) OLD: .*?, subString=(?P<detail>.*?), tagsSet="
+        r".* NEW: .*?, subString=(?!(?P=detail), tagsSet=)",
+        says=_FILTERED,
+    ),
+    row("subscription changed", r"^subscription changed, "),
     row("unregister a consumer[", rf"^unregister a consumer\[(?P<group>[^]]+)\] .*{_CHANNEL}", Kind.UNREGISTER),
     row(
         "remove not active channel",
@@ -239,6 +246,7 @@ class BrokerLog(Importer):
                 source=f"broker log ({path.name}), times as {self.zone or names.zone}",
                 evidence=frozenset(names.kinds & BROKER_EVIDENCE),
                 groups=names.groups.known(),
+                lacking={member: frozenset({Kind.HEARTBEAT}) for member in names.joined if member[1] in names.filtered},
             ),
             events=self._events(path, numbers, names, skipped),
             skipped=skipped,
@@ -275,12 +283,18 @@ class _Names:
     kinds: set[Kind] = field(default_factory=set)
     beats: dict[str, list[int]] = field(default_factory=dict)
     silent: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    joined: set[tuple[str, str]] = field(default_factory=set)  # clients with their groups
+    filtered: set[str] = field(default_factory=set)  # groups of which some member has changed an expression
 
     def note(self, line: LogLine, told: Told | None) -> None:
         """Process one message."""
         self.zone, self.end = self.zone or line.layout.zone, line.time
         if told is None:
             return
+        if told.row.says == _JOINED:
+            self.joined.add((told.fields["client"], told.fields["group"]))
+        elif told.row.says == _FILTERED:
+            self.filtered.add(told.fields["group"])
         for event in told.events:
             self.kinds.add(event["kind"])
             self.groups.see(event, line)

@@ -19,7 +19,7 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
-from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, SPRING, LogLine, layout_of
+from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, OWN, SPRING, LogLine, layout_of
 from .log_table import Groups, Told, told_again, told_lines
 from .protocol import Event, Imported, Importer
 
@@ -60,7 +60,7 @@ class ClientLog(Importer):
             if layout is CLIENT_5 or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient"):
                 return True
             # With rocketmq-tools on its class path, a client writes to tools_default.log, as brokers do.
-            if layout in (CLIENT_4, SPRING, LOGBACK, BROKER) and _fits(parts["message"]):
+            if layout in (CLIENT_4, SPRING, LOGBACK, BROKER, OWN) and _fits(parts["message"]):
                 return True
         return False
 

@@ -97,7 +97,10 @@ class ConsumerOffset(Importer):
                 "detail": copy.path.name,
             }
             before = stored.setdefault((copy.folder, copy.what), {})
-            now = dict(copy.cells(problems))
+            told = dict(copy.cells(problems))
+            # ``ConsumerManageProcessor#queryConsumerOffset`` answers that nothing is stored; clients in Go store -1.
+            now = {cell: offset for cell, offset in told.items() if offset >= 0}
+            skipped["negative offset, as if nothing were stored"] += len(told) - len(now)
             for cell in sorted(now, key=str):
                 if before.get(cell) != now[cell]:
                     group, topic, at, queue = cell

@@ -78,7 +78,20 @@ PLAIN = Layout(
     zone="UTC",
 )
 
-LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
+OWN = Layout(
+    name="own",  # any that begins with the date, where one of RocketMQ's loggers is the last thing before the message
+    pattern=re.compile(
+        _DAY
+        + r"(?:[.,]\d{3})?(?:Z|[+-]\d\d:?\d\d)?)(?=.*?\b"
+        + _LEVEL
+        + r"\b)(?:.*?\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*?"
+        + r"(?P<logger>\b(?:[\w.]+\.)?(?:Rocketmq(?:Client|Common|Remoting)|DefaultRocketMQListenerContainer))\b"
+        + r"[^-:|\w]*[-:|]+ ?(?P<message>.*)",
+    ),
+    zone="UTC",
+)
+
+LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN, OWN)
 """All layouts; the first that matches a line is its own. A line of CLIENT_4 may also match PLAIN."""
 
 CONTINUATION = "continuation"

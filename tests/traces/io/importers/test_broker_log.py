@@ -153,7 +153,12 @@ WENT_BACK = (
     "[NOTIFYME]update consumer offset less than store. clientHost=10.0.0.5:50001, key=orders@CG, queueId=3, "
     "requestOffset=40, storeOffset=44"
 )
-CHANGED = "subscription changed, group: CG OLD: SubscriptionData [x] NEW: SubscriptionData [y]"
+ADDED = "subscription changed, add new topic, group: CG SubscriptionData [topic=orders, subString=*, tagsSet=[]]"
+
+
+def changed(before, after):
+    old, new = (f"SubscriptionData [topic=orders, subString={one}, tagsSet=[]]" for one in (before, after))
+    return f"subscription changed, group: CG OLD: {old} NEW: {new}"
 
 
 def log(*messages, at="2024-05-01 10:00:00"):
@@ -183,7 +188,7 @@ def test_every_message(tmp_path, message, expected):
 
 def test_every_row_has_its_message():
     """A row that no sample fits would be a row nobody knows to be right."""
-    texts = [message for message, _ in MESSAGES] + [joined(), WENT_BACK, CHANGED]
+    texts = [message for message, _ in MESSAGES] + [joined(), WENT_BACK, ADDED, changed("*", "paid")]
     for row in BROKER_TABLE.rows:
         fitting = [text for text in texts if row.contains in text and row.pattern.search(text)]
         assert fitting, row.contains
@@ -281,6 +286,13 @@ def test_members_whose_heartbeats_are_not_logged_consume_what_the_latest_one_say
     assert said(log(leave, at="2024-05-01 10:02:30"), end) == [first]
 
 
+def test_who_has_changed_an_expression_is_not_logged(tmp_path):
+    text = log(joined(), subscribed(), joined("other", "10.0.0.6:1"))
+    assert imported(tmp_path, text + log(changed("*", "*"), ADDED))[0].header.lacking == {}
+    lacking = imported(tmp_path, text + log(changed("*", "paid")))[0].header.lacking
+    assert lacking == {(client, "CG"): {Kind.HEARTBEAT} for client in (C, "other")}
+
+
 def test_the_header(tmp_path):
     header = imported(tmp_path, log(joined(), subscribed(), MESSAGES[10][0], WENT_BACK))[0].header
     assert header.source == "broker log (broker.log), times as GMT+8"
@@ -290,7 +302,7 @@ def test_the_header(tmp_path):
 
 def test_what_is_no_event_is_counted_and_damage_is_located(tmp_path):
     text = (
-        log("register broker to name server OK", CHANGED, WENT_BACK[:60])
+        log("register broker to name server OK", ADDED, WENT_BACK[:60])
         + "java.io.IOException: no space\n\tat a.b(C.java:1)\n"
         + log(WENT_BACK, at="2024-05-01 25:00:00")
     )

@@ -469,6 +469,23 @@ def test_a_client_that_starts_again_and_has_not_stopped_was_killed(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "2024-05-01 10:00:00.250|INFO |RebalanceService|RocketmqClient|",
+        "2024-05-01 10:00:00.250 INFO  [RebalanceService] [] RocketmqClient - ",
+        "2024-05-01 10:00:00,250 [RebalanceService] INFO  [abc,d] RocketmqClient :: ",
+        "2024-05-01T10:00:00.250Z INFO RocketmqClient: ",
+    ],
+)
+def test_an_application_may_have_a_layout_of_its_own(tmp_path, head):
+    text = f"{head}doRebalance, CG, add a new mq, {MQ}\n"
+    assert detect(text, "app.log").name == "client-log"
+    _, events, problems = imported(tmp_path, text)
+    assert problems.count == 0
+    assert [(event["time"], event["kind"], event["group"]) for event in events] == [(T_UTC, "assign", "CG")]
+
+
 def test_a_client_beside_the_tools_of_rocketmq_logs_as_brokers_do():
     line = f"2024-05-01 10:00:00 INFO RebalanceService - doRebalance, CG, add a new mq, {MQ}"
     assert detect(line, "tools_default.log").name == "client-log"

@@ -99,6 +99,17 @@ def test_it_is_detected_by_its_content():
     assert not ListenerLog().detects("2023-03-08 09:15:00.120  INFO 1 --- [main] com.example.Shop : started", "app.log")
 
 
+def test_a_layout_of_the_application_s_own(tmp_path):
+    failed = f"consume message failed. messageId:{KEY}, topic:stock, reconsumeTimes:2"
+    head = "2023-03-08 09:15:00.127 WARN  [ConsumeMessageThread_1] [] o.a.r.s.s.DefaultRocketMQListenerContainer :: "
+    _, events, problems = imported(written(tmp_path, f"{head}{failed}\n"))
+    assert (problems.count, detect(head + failed, "app.log").name) == (0, "listener-log")
+    assert [(event["time"], event["kind"], event["attempt"]) for event in events] == [
+        (1678266900127, Kind.DELIVER, 2),
+        (1678266900127, Kind.RESULT, 2),
+    ]
+
+
 def test_group_client_and_zone_are_options(tmp_path):
     importer = ListenerLog(zone="+08:00", group="stock-group", client="10.0.0.1@shop")
     _, events, _ = imported(written(tmp_path, LOG), importer)
