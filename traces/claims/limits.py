@@ -98,9 +98,10 @@ NEVER_RESET = Step(
 )
 NOTHING_WRONG = Step(
     statement=(
-        "A client corrects an offset, and drops the queue for it, only when a broker has found the offset illegal."
+        "A client corrects an offset, and drops the queue for it, only when a broker has found the offset illegal, and "
+        "only to the one that the broker named instead."
     ),
-    told="corrected its offset of {queue}, which no broker had found illegal",
+    told="corrected its offset of {queue} although no broker had sent it there",
     needs=(Kind.ASSIGN, *PULLS),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("PL-23",),
@@ -190,11 +191,14 @@ PUT_OFF_UNCOUNTED = Step(
     rules=("OR-7", "OR-8"),
 )
 OTHER_LEVEL = Step(
-    statement="A message that failed is sent back with the delay level that its listener has asked for.",
-    told="sent {message} back with another delay level than its listener had asked for, {expected}",
+    statement=(
+        "A message that failed is sent back with the delay level that its listener has asked for, and one that was "
+        "cleaned with level 3."
+    ),
+    told="sent {message} back with another delay level than {expected}, the one that was due",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
     seen=(Kind.DELIVER, Kind.SEND_BACK),
-    rules=("CC-12", "CC-14"),
+    rules=("CC-12", "CC-14", "PQ-9"),
 )
 OUT_OF_TURN = Step(
     claim=_STORES,

@@ -131,7 +131,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         line.unanswered_at = line.asked_at
     began, line.asked = (line.asked_at if line.asked >= 0 else now), UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-    line.idle_since = now if served and line.late == 0 else int64(NEVER)
+    # PL-23: a pull that failed is repeated soon; one that is illegal ends the window.
+    line.idle_since = now if result != Result.OFFSET_ILLEGAL and line.late == 0 else int64(NEVER)
     refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
