@@ -48,9 +48,7 @@ def queried(f: Follower, event: Event) -> None:
 
 
 def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
-    """The stored offset is known from the first answer on, and again after a restart of the broker; nothing is stored if
-    the window is the ``first`` one.
-    """
+    """The stored offset is known from an answer on, also after a restart; nothing is stored for a ``first`` window."""
     place = f.place_of_store(c)
     stored = NO_OFFSET if first else offset
     if not f.store.known[place] or (f.store.doubtful and f.stored_offset(c) != stored):

@@ -138,9 +138,7 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
 
 @part
 def mend(t: Any, n: int, offset: int) -> None:
-    """PL-23: the process corrects an offset that a broker has found illegal to the one that the broker named instead;
-    ``offset`` is UNKNOWN if only the reason is recorded.
-    """
+    """PL-23: a process corrects an offset, if it is recorded, that a broker found illegal to the one that it named."""
     line = t.lines[n]
     is_told = line.illegal >= 0 and offset in (UNKNOWN, line.illegal)
     if line.pulled and not is_told and (line.fresh or t.terms[COMPLETE]):
