@@ -97,10 +97,8 @@ NEVER_RESET = Step(
     rules=("OF-31",),
 )
 NOTHING_WRONG = Step(
-    statement=(
-        "A client corrects an offset, and drops the queue for it, only when a broker has found the offset illegal."
-    ),
-    told="corrected its offset of {queue}, which no broker had found illegal",
+    statement="A client corrects an offset, and drops its queue for it, only as a broker has told it to do.",
+    told="corrected its offset of {queue} although no broker had sent it there",
     needs=(Kind.ASSIGN, *PULLS),
     seen=(Kind.PULL_RESULT, Kind.ASSIGN),
     rules=("PL-23",),
@@ -190,11 +188,11 @@ PUT_OFF_UNCOUNTED = Step(
     rules=("OR-7", "OR-8"),
 )
 OTHER_LEVEL = Step(
-    statement="A message that failed is sent back with the delay level that its listener has asked for.",
-    told="sent {message} back with another delay level than its listener had asked for, {expected}",
+    statement="A message that failed goes back with the level that its listener asked for, a cleaned one with level 3.",
+    told="sent {message} back with another delay level than {expected}, the one that was due",
     needs=(Kind.DELIVER, Kind.RESULT, Kind.SEND_BACK),
     seen=(Kind.DELIVER, Kind.SEND_BACK),
-    rules=("CC-12", "CC-14"),
+    rules=("CC-12", "CC-14", "PQ-9"),
 )
 OUT_OF_TURN = Step(
     claim=_STORES,

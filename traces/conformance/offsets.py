@@ -75,32 +75,28 @@ def commit(f: Follower, event: Event) -> str | None:
         had = f.store.ever_had(0, offset)
         # The broker may not know who has sent it, for example after a connection was lost and re-established.
         sent = any(offset in side.values for side in f.sides)
-        if f.store.known[0] and not had and not sent:
-            if all(side.unseen in ("", BEFORE) for side in f.sides):
-                raise Impossible("the stored offset never had this value, and no client had it in memory")
-            adopt(f, c, offset)
-            f.run(texts.store_offset, c=c, offset=offset)
-            return NOT_FOLLOWED
+        is_new = f.store.known[0] and not had and not sent
+        if is_new and all(side.unseen in ("", BEFORE) for side in f.sides):
+            raise Impossible("the stored offset never had this value, and no client had it in memory")
         adopt(f, c, offset)
         f.run(texts.store_offset, c=c, offset=offset)
-        return None
+        return NOT_FOLLOWED if is_new else None
     c = f.side_of(event)
     side = f.sides[c]
     if event.path is Path.SHUTDOWN:
         begins_to_stop(f, c)
     if event.path is Path.RESET and f.get("resetting", c):
         f.take("end_reset", "it is not in a reset", varied={"reset_to": offset}, c=c)
+    if offset not in side.values and not side.unseen:
+        raise Impossible(f"the client never had this offset in memory; it has {f.told(f.memory(c))}")
+    f.store.known[f.place_of_store(c)] = True
     if offset not in side.values:
-        if not side.unseen:
-            raise Impossible(f"the client never had this offset in memory; it has {f.told(f.memory(c))}")
         f.run(texts.store_offset, c=c, offset=offset)
-        f.store.known[f.place_of_store(c)] = True
         f.assumed = f.assumed or "offsets come from windows that are not known"
         return NOT_FOLLOWED
     name = "persist_at_stop" if event.path is Path.SHUTDOWN else "commit"
     if f.memory(c) != offset or not f.may(name, c=c):
         f.run(texts.store_offset, c=c, offset=offset)
-    f.store.known[f.place_of_store(c)] = True
     f.store.doubtful = False
     return None
 

@@ -48,13 +48,12 @@ def queried(f: Follower, event: Event) -> None:
 
 
 def adopt(f: Follower, c: int, offset: int, *, first: bool = False) -> None:
-    """The stored offset is known from the first answer on, and again after a restart of the broker."""
+    """The stored offset is known from an answer on, also after a restart; nothing is stored for a ``first`` window."""
     place = f.place_of_store(c)
-    doubt = f.store.doubtful and f.stored_offset(c) != offset
-    if not f.store.known[place] or doubt:
+    stored = NO_OFFSET if first else offset
+    if not f.store.known[place] or (f.store.doubtful and f.stored_offset(c) != stored):
         f.assumed = f.assumed or "what was stored before is not known"
-    if (not f.store.known[place] or doubt) and not first:
-        f.run(texts.store_offset, c=c, offset=offset)
+        f.run(texts.store_offset, c=c, offset=stored)
     f.store.known[place] = True
     f.store.doubtful = False
 

@@ -843,6 +843,8 @@ def test_a_message_goes_back_with_the_level_that_its_listener_asked_for() -> Non
     assert not is_told(3, 3)
     assert not is_told(None, 3)
     assert not is_told(0, 3, "expired")  # PQ-9: always 3
+    assert is_told(None, 0, "expired")
+    assert is_told(4, 4, "expired")
 
 
 def test_a_lock_that_was_not_given_back_is_told_though_the_queue_is_taken_again() -> None:
@@ -925,6 +927,29 @@ def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:
     assert told(idle, passes(3_000), revoke(14_000, "one"), stopped | {"time": 15_000}) == []
     # Of one that was killed nobody knows since when it was down.
     assert told(idle, passes(20_000), revoke(45_000, "one"), broker_restart(40_000)) == []
+
+
+def test_a_client_corrects_its_offset_to_the_one_that_the_broker_named() -> None:
+    def is_told(to: int, named: int = 5) -> bool:
+        refused = found(800, "one", 2, named, count=0, log=9) | {"result": "offset_illegal", "min": 5}
+        return Misstep.NOTHING_WRONG in told(*RIGHT, refused, event(810, Kind.CORRECT, "one", offset=to))
+
+    assert is_told(9)
+    assert is_told(2)
+    assert not is_told(5)
+    assert not is_told(9, named=9)
+
+
+def test_a_pull_that_failed_is_repeated() -> None:
+    def is_told(how: str, until: int) -> bool:
+        failed = nothing(800) | {"result": how}
+        return Misstep.NOT_PULLED_ON in told(*RIGHT, failed, passes(until - 5_500), revoke(until, "one"))
+
+    assert is_told("error", 125_000)
+    assert is_told("subscription_not_latest", 125_000)
+    assert is_told("no_new_message", 125_000)
+    assert not is_told("error", 7_000)
+    assert not is_told("offset_illegal", 125_000)
 
 
 def test_an_answer_to_the_window_before_may_come_first_and_look_like_that_to_this_one() -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from .recorded import of_lines, whys
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Group, Header
+
+from .recorded import event_of, of_events, of_lines, whys
 
 READ = (
     *["lock c0 result=ok", "offset_query c0 result=ok offset=0", "assign c0 offset=0 epoch=0"],
@@ -37,3 +40,22 @@ def test_an_answer_may_tell_what_was_stored_when_the_client_asked(asked: int, wr
     lines = (*READ[:10], GIVEN_UP, f"{answered} due={asked}")
     assert whys(of_lines(tmp_path, *lines)) == wrong
     assert whys(of_lines(tmp_path, *lines[:-1], answered)) == ["the store has 1"]  # when it asked is not recorded
+
+
+def test_a_broker_that_starts_with_an_empty_table_still_has_none_when_it_is_asked_again(tmp_path: Path) -> None:
+    """An orderly client asks twice (PL-11); OF-21: the answer 0 may mean that nothing is stored."""
+    header = Header(
+        source="a test", evidence=frozenset(Kind), release="5.3.3", groups={"billing": Group(listener="orderly")}
+    )
+    place = {"broker": "broker-0", "group": "billing", "topic": "Orders", "queue": 0}
+
+    def why(*before: dict[str, object]) -> list[str]:
+        events = [{"time": 990_000 + n, "seq": n, **event} for n, event in enumerate(before)]
+        begun = *READ[:3], READ[1]
+        return whys(of_events(header, [*events, *(event_of(n, line) for n, line in enumerate(begun, 20))], tmp_path))
+
+    from_file = {"kind": "commit", **place, "offset": 157, "path": "file"}
+    restart = [{"kind": kind, "broker": "broker-0"} for kind in ("broker_stop", "broker_start")]
+    assert why(from_file, *restart) == []
+    assert why(*restart, from_file) == ["the store has 157"] * 2
+    assert why(from_file) == ["the store has 157"] * 2

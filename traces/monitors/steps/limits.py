@@ -138,10 +138,11 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
 
 @part
 def mend(t: Any, n: int, offset: int) -> None:
-    """PL-23: the process corrects an offset that a broker has found illegal."""
+    """PL-23: a process corrects an offset, if it is recorded, that a broker found illegal to the one that it named."""
     line = t.lines[n]
-    if line.pulled and line.illegal < 0 and (line.fresh or t.terms[COMPLETE]):
-        note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, int64(UNKNOWN))
+    is_told = line.illegal >= 0 and offset in (UNKNOWN, line.illegal)
+    if line.pulled and not is_told and (line.fresh or t.terms[COMPLETE]):
+        note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, line.illegal)
 
 
 @part

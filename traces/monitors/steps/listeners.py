@@ -37,6 +37,11 @@ _PUT_OFF = sum(1 << _RESULT[result] for result in (Result.SUSPEND, Result.EXCEPT
 _FARTHEST = 4_096
 _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
 
+EXPIRED_LEVEL = 3
+"""PQ-9: the delay level with which a message that took too long goes back, whatever its count
+(``ProcessQueue#cleanExpiredMsg``).
+"""
+
 RESUBMITTED = 4_900
 """CC-12: a message that could not be sent back comes after 5 s (``submitConsumeRequestLater``), by the clocks'
 resolution; ms.
@@ -286,11 +291,12 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
     at = find(t, n, offset)
     if at >= 0 and t.items[at].earlier == 0:
         name_it(t, n, t.items[at], int64(0), attempt)
-    if at >= 0 and path == Path.REQUEST and t.items[at].earlier == 0:
-        wanted = t.items[at].wanted
+    if at >= 0 and path in (Path.REQUEST, Path.EXPIRED) and t.items[at].earlier == 0:
+        wanted = t.items[at].wanted if path == Path.REQUEST else EXPIRED_LEVEL
         if ABSENT not in (level, wanted) and level != wanted:
             note_misstep(t, n, Misstep.OTHER_LEVEL, line.last, offset, wanted)
-        if t.items[at].well and t.items[at].call >= 0 and line.each_told and t.items[at].running <= 0:
+        is_judged = path == Path.REQUEST and line.each_told and t.items[at].running <= 0
+        if is_judged and t.items[at].well and t.items[at].call >= 0:
             note_misstep(t, n, Misstep.SENT_FINISHED, line.last, offset, int64(UNKNOWN))
     if path != Path.EXPIRED:
         sent_to_broker(t, n, offset)

@@ -107,23 +107,20 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         line.illegal = max(after, int64(0))
         if 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0:
             note_misstep(t, n, Misstep.LEGAL, now, offset, high)
+    is_other = 0 <= offset != line.asked
+    if line.late > 0 and (line.asked < 0 or is_other):
+        line.late -= 1
+        line.position = UNKNOWN
+        # The answer for the previous window may have been taken for this one's, as both have pulled from the same
+        # offset (RB-30).
+        if line.asked < 0 and result == Result.FOUND:
+            line.found += count if count >= 0 else _FARTHEST * _FARTHEST
+        return
     if line.asked < 0:
-        if line.late > 0:
-            line.late -= 1
-            line.position = UNKNOWN
-            # The answer for the previous window may have been taken for this one's, as both have pulled from the same
-            # offset (RB-30).
-            if result == Result.FOUND:
-                line.found += count if count >= 0 else _FARTHEST * _FARTHEST
-            return
         if line.pulled and (int64(1) << result) & REFUSED == 0:
             # An answer whose handling fails is also recorded as an error.
             note_misstep(t, n, Misstep.NOT_ASKED, now, offset, int64(UNKNOWN))
-    elif offset >= 0 and offset != line.asked:
-        if line.late > 0:
-            line.late -= 1
-            line.position = UNKNOWN
-            return
+    elif is_other:
         note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
     if line.asked >= 0 and (int64(1) << result) & REFUSED and now - line.asked_at > HELD:
         if line.unanswered_at != NEVER and now - line.unanswered_at < AGAIN:
@@ -131,7 +128,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         line.unanswered_at = line.asked_at
     began, line.asked = (line.asked_at if line.asked >= 0 else now), UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
-    line.idle_since = now if served and line.late == 0 else int64(NEVER)
+    # PL-23: a pull that failed is repeated soon; one that is illegal ends the window.
+    line.idle_since = now if result != Result.OFFSET_ILLEGAL and line.late == 0 else int64(NEVER)
     refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
