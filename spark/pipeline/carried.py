@@ -88,7 +88,7 @@ def mine_on(trace: Recorded, settings: Settings, *, before: Carried | None, late
     def keep(carried: Carried) -> None:
         try:
             folder.mkdir(parents=True)
-            write_carried(carried, folder, before=None if before is None else before.stored)
+            write_carried(carried, folder, before=before)
         except OSError as error:
             raise TraceError(failed(folder, error)) from None
 

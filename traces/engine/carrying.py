@@ -23,7 +23,7 @@ from ..clocks.order import Order
 from ..encoding.context_folds import Carrying
 from ..encoding.names import Actor, Names, Slot
 from ..encoding.plain import Plain
-from ..encoding.store_counts import StoreCounts
+from ..encoding.store_counts import StoreCounts, Stored
 from ..format.header import header_json
 from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from ..format.schema import Header
@@ -69,7 +69,7 @@ class Carried:
     files: tuple[str, ...]
     seen: tuple[Mapping[str, Any], Mapping[str, Any]]
     repeated: int = 0
-    stores: StoreCounts = field(default_factory=StoreCounts)
+    stores: Mapping[Slot, Stored] = field(default_factory=dict)
     slots: tuple[Slot, ...] = ()
     actors: tuple[Actor, ...] = ()
     gone_by: Mapping[str, str] = field(default_factory=dict)

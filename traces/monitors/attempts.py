@@ -27,10 +27,13 @@ def add_chain(known: Any, message: int, origin: int, scope: int, base: int) -> A
     known.chains[number] = NEW_CHAIN[0]
     chain = known.chains[number]
     chain.origin = origin
-    chain.message = message
+    entry = known.table.entries[message]
+    chain.offset = entry.offset
+    chain.time = entry.time
+    chain.slot = entry.slot
     chain.scope = scope
     chain.base = base
-    known.table.entries[message].chain = number
+    entry.chain = number
     return number
 
 

@@ -18,7 +18,9 @@ CHAIN = np.dtype(
     [
         ("origin", np.int64),
         ("last", np.int64),  # time of the last event, by ``actor``
-        ("message", np.int32),  # its number in the table of messages
+        ("offset", np.int64),  # of its first delivery, with slot and time, taken over from the table of messages
+        ("time", np.int64),
+        ("slot", np.int32),
         ("highest", np.int64),  # the attempt with the highest count
         ("scope", np.int64),  # its consumer
         ("base", np.int32),  # the count at which it first occurs in the trace

@@ -133,9 +133,9 @@ def _note_delivery(known: Any, chain: int, at: int, seen: Any) -> None:
     if attempt.first_delivered == ABSENT:
         attempt.first_delivered = seen.time
     attempt.deliverer = seen.actor
-    entry = known.table.entries[known.chains[chain].message]
-    if entry.time == ABSENT:
-        entry.time = seen.time
+    record = known.chains[chain]
+    if record.time == ABSENT:
+        record.time = seen.time
 
 
 @part

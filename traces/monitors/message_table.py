@@ -29,7 +29,12 @@ NOTHING, WENT_WELL, TOGETHER, ONCE, SEVERAL = -1, -2, -3, -4, -5
 delivered in one call with others; or that brokers stored it at one place, or at several.
 """
 
+UNPLACED = 3
+
 _START = 1 << 10
+_OLDER = 4
+"""A part of the table is only written again when that many times fewer messages than it has have come."""
+
 _NUMBER = np.uint64(0xFFFFFFFF)
 _PRINT = np.uint64(0xFFFFFFFF00000000)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -45,41 +50,61 @@ class MessageTable(NamedTuple):
         entries: MESSAGE; ``used[0]`` of them are in use.
         places: for each place, half of the hash above one more than the number; 0: free. The other half determines the
             place.
-        used: number of entries, and a number without a meaning, see :func:`look_at`.
+        older: the same for the first ``used[2]`` entries, which ``places`` does not have: of a large table that is
+            carried on, few places change.
+        used: number of entries; a number without a meaning, see :func:`look_at`; number of entries in ``older``; the
+            first message without a chain that came in no known queue, see :func:`.retry_status.tell_unplaced`.
     """
 
     entries: Any
     places: Any
+    older: Any
     used: Any
 
 
 def new_table(messages: int = 0) -> MessageTable:
     """A table without messages, with room for that many. It can grow, but that takes time."""
     entries = max(_START, messages)
-    places = 10 * entries // 7 + 1
     # Only pages that are written use memory.
-    return MessageTable(np.empty(entries, MESSAGE), np.zeros(places, np.uint64), np.zeros(2, np.int64))
+    used = np.array([0, 0, 0, np.iinfo(np.int64).max])
+    return MessageTable(np.empty(entries, MESSAGE), _room(entries), _room(0), used)
 
 
 def grown(table: MessageTable) -> MessageTable:
     """The table with room for another message, and many more if it was full."""
-    used = int(table.used[0])
+    used, older = int(table.used[0]), int(table.used[2])
     entries, places = table.entries, table.places
     if used >= len(entries):
         # Only pages that are written use memory.
         entries = np.empty(2 * len(entries), MESSAGE)
         entries[:used] = table.entries
-    if 10 * used >= 7 * len(places):
+    if 10 * (used - older) >= 7 * len(places):
         places = np.zeros(2 * len(places), np.uint64)
-        _place_all(entries[:used], places)
-    return MessageTable(entries, places, table.used)
+        _place(entries, older, used, places)
+    return table._replace(entries=entries, places=places)
+
+
+def settled(table: MessageTable) -> MessageTable:
+    """The table to be stored: once ``places`` are many beside ``older``, they become a part of these."""
+    used, since, older = int(table.used[0]), int(table.used[2]), table.older
+    if _OLDER * (used - since) <= since:
+        return table
+    if 10 * used >= 7 * len(older):
+        since, older = 0, _room(2 * used)
+    _place(table.entries, since, used, older)
+    table.used[2] = used
+    return table._replace(places=_room(_START), older=older)
+
+
+def _room(entries: int) -> Any:
+    return np.zeros(10 * entries // 7 + 1, np.uint64)
 
 
 @hot
 def is_full(table: Any) -> Any:
     """Whether the table must grow before a message is added."""
     used = table.used[0]
-    return used >= len(table.entries) or 10 * used >= 7 * len(table.places)
+    return used >= len(table.entries) or 10 * (used - table.used[2]) >= 7 * len(table.places)
 
 
 @hot
@@ -95,8 +120,8 @@ def look_at(table: Any, key: int) -> None:
     Looking up a message waits for memory; many prefetches proceed at the same time. The value read must be used, or the
     compiler would remove the read.
     """
-    places = table.places
-    table.used[1] ^= int64(places[_home(_hash(key), places)])
+    places, older, hashed = table.places, table.older, _hash(key)
+    table.used[1] ^= int64(places[_home(hashed, places)] ^ older[_home(hashed, older)])
 
 
 @part
@@ -144,21 +169,28 @@ def _next(at: Any, places: Any) -> Any:
 @hot
 def _look(table: Any, key: int) -> Any:
     """The place where a key is, or belongs, and its number or -1."""
-    places = table.places
     hashed = _hash(key)
+    at, number = _walk(table.entries, table.places, hashed, key)
+    if number < 0 and table.used[2] > 0:
+        _, number = _walk(table.entries, table.older, hashed, key)
+    return at, number
+
+
+@hot
+def _walk(entries: Any, places: Any, hashed: Any, key: int) -> Any:
     at = _home(hashed, places)
     while places[at] != _NONE:
         if (places[at] ^ hashed) & _PRINT == _NONE:
             number = int64(places[at] & _NUMBER) - 1
-            if table.entries[number].key == key:
+            if entries[number].key == key:
                 return at, number
         at = _next(at, places)
     return at, int64(-1)
 
 
 @entry
-def _place_all(entries: Any, places: Any) -> None:
-    for number in range(len(entries)):
+def _place(entries: Any, begin: int, end: int, places: Any) -> None:
+    for number in range(begin, end):
         hashed = _hash(entries[number].key)
         at = _home(hashed, places)
         while places[at] != _NONE:

@@ -45,10 +45,10 @@ from .delays import delay_deliver, delay_store
 from .departures import departs
 from .fold import Carried, Outcome, learnt
 from .listener_calls import deliver, result
-from .message_table import NOTHING, TOGETHER, WENT_WELL, MessageTable, find, find_or_add, key_of, look_at
+from .message_table import NOTHING, TOGETHER, WENT_WELL, MessageTable, find, find_or_add, key_of, look_at, settled
 from .notes import Notes, Seen, new_notes, outcome_of
 from .notes import with_room as with_rows
-from .retry_status import conclude, tell_unplaced
+from .retry_status import conclude, note_unplaced, tell_unplaced
 from .retry_terms import PRODUCERS, UNKNOWN_SCOPE, Scopes, terms
 from .send_backs import expire, send_back
 from .stored_elsewhere import stored, tell_if_elsewhere
@@ -144,6 +144,7 @@ class MessageFold:
 
     def carried(self) -> Carried:
         """See :class:`.fold.Fold`."""
+        self._known = self._known._replace(table=settled(self._known.table))
         known = learnt(self._known, ["table"])
         table = {f"table.{name}": array for name, array in self._known.table._asdict().items()}
         notes = {f"notes.{name}": array for name, array in self._notes._asdict().items()}
@@ -235,12 +236,14 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             if count == 0 and (is_new or is_told):
                 if e.count[i] > 1 and known.table.entries[number].chain == NOTHING:
                     known.table.entries[number].chain = TOGETHER
+                note_unplaced(known, terms, number, seen)
                 continue
         else:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, _NEVER)
         went_well = what == Kind.RESULT and count == 0 and seen.offset == _NEVER and _IS_SUCCESS[e.result[i]]
         if went_well and known.table.entries[number].chain < 0:
             known.table.entries[number].chain = WENT_WELL
+            note_unplaced(known, terms, number, seen)
             continue
         if is_new:
             chain = add_chain(known, number, seen.origin, scope, count)
@@ -252,7 +255,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         record.last = seen.time
         if not is_delay and what != Kind.DEAD_LETTER:
             record.actor = seen.actor
-        _note_place(known, terms, number, what, seen)
+        _note_place(record, terms, what, seen)
         if e.origin[i] != 0 and seen.offset >= 0 and departs(what, e.result[i], flags, terms.given[0].send_backs):
             depart(known, chain, seen.slot, seen.offset)
         if what == Kind.DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_backs:
@@ -309,13 +312,12 @@ def _comes_again(known: Any, number: int, seen: Any) -> Any:
 
 
 @hot
-def _note_place(known: Any, terms: Any, number: int, what: Kind, seen: Any) -> None:
+def _note_place(record: Any, terms: Any, what: Kind, seen: Any) -> None:
     """The place of a message is where its listeners first had it, preferably as the message, not as a copy."""
-    entry = known.table.entries[number]
-    before, now = _rank(terms, int64(entry.slot)), _rank(terms, seen.slot)
-    if now > before or (now == before and what == Kind.DELIVER and entry.time == ABSENT):
-        entry.slot = seen.slot
-        entry.offset = seen.offset
+    before, now = _rank(terms, int64(record.slot)), _rank(terms, seen.slot)
+    if now > before or (now == before and what == Kind.DELIVER and record.time == ABSENT):
+        record.slot = seen.slot
+        record.offset = seen.offset
 
 
 @hot

@@ -15,7 +15,7 @@ from .copies import settle
 from .dead_letters import gives_up, last_count, lowest_of, maximum_of
 from .delays import delay_of, levels_as_asked, lowest, never_delivered
 from .listener_calls import follows
-from .message_table import ONCE, WENT_WELL
+from .message_table import ONCE, UNPLACED, WENT_WELL
 from .notes import NOBODY, NOTHING, Seen, judge, tell_chain, violate
 from .retry_terms import PRODUCERS
 from .send_backs import stored_again
@@ -59,7 +59,7 @@ def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses
             attempt = known.attempts[at]
             # If it was not delivered itself, it is reported at the place of its message.
             slot = int64(attempt.slot)
-            slot = slot if slot >= 0 else int64(known.table.entries[known.chains[chain].message].slot)
+            slot = slot if slot >= 0 else int64(known.chains[chain].slot)
             seen = Seen(terms.given[0].end, slot, attempt.offset, NOBODY, known.chains[chain].origin)
             before = _before(known, at)
             never_delivered(known, terms, notes, at, seen)
@@ -85,7 +85,7 @@ def _before(known: Any, at: int) -> Any:
 @part
 def _is_broadcasting(known: Any, terms: Any, chain: int) -> Any:
     """CC-11: a broadcasting group never retries; nobody reads what its clients send back by PQ-9."""
-    slot = known.table.entries[known.chains[chain].message].slot
+    slot = known.chains[chain].slot
     return slot >= 0 and terms.slots[slot].flags & _BROADCASTING != 0
 
 
@@ -139,7 +139,6 @@ def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, befor
 def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, statuses: Any) -> None:
     """A row for a message that failed, and its place in the statistics if no other monitor reports its status."""
     record = known.chains[chain]
-    entry = known.table.entries[record.message]
     if record.scope == PRODUCERS:
         return
     attempt = known.attempts[record.highest]
@@ -152,8 +151,8 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
         well, dead = _ends_of_copies(known, chain)
         if well + dead < _departed(known, chain):
             status = _LOST if is_lost else _PENDING
-    seen = Seen(record.last, entry.slot, entry.offset, record.actor, record.origin)
-    since = entry.time if entry.time != ABSENT else record.last
+    seen = Seen(record.last, record.slot, record.offset, record.actor, record.origin)
+    since = record.time if record.time != ABSENT else record.last
     tell_chain(notes, seen, since, due, status, attempt.attempt)
     # The monitor by queue reports messages that have not left their place; a producer may store a message at several.
     place = record.departed
@@ -165,12 +164,12 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
             ended, dead = _DEAD, dead - 1
         statuses[known.places[place].slot, ended] += 1
         place = known.places[place].next
-    if record.departed < 0 and _has_no_place(terms, entry):
-        statuses[entry.slot, status] += 1
+    if record.departed < 0 and _has_no_place(terms, record):
+        statuses[record.slot, status] += 1
     elif record.departed < 0 and status == _DEAD and (record.successes > 0 or _came_again(known, chain)):
         # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused but stored.
-        statuses[entry.slot, _ACKNOWLEDGED] -= 1
-        statuses[entry.slot, _DEAD] += 1
+        statuses[record.slot, _ACKNOWLEDGED] -= 1
+        statuses[record.slot, _DEAD] += 1
 
 
 @part
@@ -206,15 +205,22 @@ def _departed(known: Any, chain: int) -> Any:
 
 
 @part
-def _has_no_place(terms: Any, entry: Any) -> Any:
+def _has_no_place(terms: Any, seen: Any) -> Any:
     """Whether a message occurred only where the monitor by queue does not count it."""
-    return entry.slot >= 0 and (entry.offset == ABSENT or terms.slots[entry.slot].flags & _NOT_OF_QUEUES != 0)
+    return seen.slot >= 0 and (seen.offset == ABSENT or terms.slots[seen.slot].flags & _NOT_OF_QUEUES != 0)
+
+
+@part
+def note_unplaced(known: Any, terms: Any, number: int, seen: Any) -> None:
+    """Record a message without a chain, if it came in no known queue."""
+    if _has_no_place(terms, seen):
+        known.table.used[UNPLACED] = min(known.table.used[UNPLACED], number)
 
 
 @entry
 def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
     """Count the messages in no known queue that were delivered once, and never failed."""
-    for number in range(known.table.used[0]):
+    for number in range(known.table.used[UNPLACED], known.table.used[0]):
         entry = known.table.entries[number]
         if entry.chain >= 0 or entry.chain <= ONCE or not _has_no_place(terms, entry):
             continue
@@ -239,8 +245,7 @@ def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
         return _ACKNOWLEDGED, NOTHING
     if _is_broadcasting(known, terms, chain):
         return _UNTOLD if runs else _DROPPED, NOTHING
-    has_no_place = _has_no_place(terms, known.table.entries[record.message])
-    if attempt.attempt == 0 and runs and attempt.sent == 0 and record.departed < 0 and not has_no_place:
+    if attempt.attempt == 0 and runs and attempt.sent == 0 and record.departed < 0 and not _has_no_place(terms, record):
         return _UNTOLD, NOTHING
     if is_lost:
         return _LOST, NOTHING

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import mmap
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 from rocketproof.spark.pipeline import Table, ingest
 from rocketproof.spark.pipeline.carried import CARRIED, STATES
+from rocketproof.traces.engine import carried_files, pieces
 from rocketproof.traces.monitors.balance import Balance
 
 from .tables import checked, mined, rows, said, simulated, write
@@ -34,6 +38,11 @@ def hours_of(folder: Path, *, cuts: int, seed: int, **options: Any) -> list[Path
     for event in events:
         parts[sum(event["time"] >= time for time in times)].append(event)
     return [write(folder / "hours" / f"{at}.jsonl", [header, *part]) for at, part in enumerate(parts) if part]
+
+
+def events_of(hour: Path) -> list[dict[str, Any]]:
+    """The events of a file."""
+    return [json.loads(line) for line in hour.read_text(encoding="utf-8").splitlines()[1:]]
 
 
 def unordered(whole: dict[str, Any]) -> dict[str, Any]:
@@ -75,6 +84,45 @@ def test_hours_in_turn_give_what_one_run_gives(
             assert sorted(map(str, rows(apart, run.run, name))) == sorted(map(str, rows(together, whole.run, name))), (
                 name
             )
+
+
+def test_what_was_settled_hours_ago_is_still_known(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A late duplicate, a dead letter, a copy at another place, a reset and what follows it: all of settled messages.
+
+    With pieces of one page of memory, most of them are not touched by the last hour.
+    """
+    for module in (carried_files, pieces):
+        monkeypatch.setattr(module, "PIECE", mmap.PAGESIZE)
+    *hours, last = hours_of(tmp_path, cuts=3, seed=1)
+    old = [event for event in events_of(hours[0]) if event["kind"] == "deliver" and event["attempt"] == 0][:40:8]
+    events = events_of(last)
+    header = last.read_text(encoding="utf-8").partition("\n")[0]
+    late = events[len(events) // 2]["time"]
+    again, dead, copied, elsewhere, below = ({**event, "time": late, "seq": 10**6} for event in old)
+    dead = {**dead, "kind": "dead_letter", "topic": "%DLQ%orders", "queue": 0, "attempt": 2, "offset": 0}
+    stored = {**elsewhere, "kind": "store", "offset": 10**5}
+    del stored["group"], stored["client"], stored["attempt"], stored["incarnation"]
+    reset = {**below, "kind": "reset", "offset": 0, "time": late - 1}
+    del reset["client"], reset["incarnation"], reset["origin"], reset["attempt"]
+    story = [again, dead, {**copied, "attempt": 1}, stored, {**elsewhere, "offset": 10**5}, reset, below]
+    write(last, [header, *sorted([*events, *story], key=lambda event: event["time"])])
+    table = Table(tmp_path / "table")
+    for hour in (*hours, last):
+        ingest(spark, [hour], table)
+        run = mined(table, spark, lateness=0, skew=SKEW)
+    assert run.since["default"].time is not None
+    whole = checked([*hours, last], skew=SKEW)
+    assert unordered(said(table)) == unordered(whole)
+    about = {event["origin"] for event in old}
+    assert Counter(one["claim"] for one in whole["findings"] if one["claim"] and one["origin"] in about) == {
+        "attempts-follow-each-other": 2,
+        "dead-letter-exactly-at-the-maximum": 1,
+        "every-copy-has-a-cause": 1,
+        "every-duplicate-has-a-cause": 3,
+    }
+    states = sorted(table.folder.glob(f"run=*/{CARRIED}/*/pieces"))
+    links = [path.stat().st_nlink for path in states[-1].iterdir()]
+    assert 0 < links.count(1) < len(links)  # written by the last hour; the others are as they were
 
 
 def test_what_comes_late_is_mined_from_the_last_state_before_it(spark: Any, tmp_path: Path) -> None:
