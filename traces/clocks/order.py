@@ -174,11 +174,12 @@ class Order:
         slow = UNBOUNDED if clock.slow is None else clock.slow
         fast = UNBOUNDED if clock.fast is None else clock.fast + HELD_UP
         assumed = self.skew + clock.coarse
-        if self.is_off(actor) or (len(known) == 2 and not self.is_tight(actor)):
-            assumed = UNBOUNDED  # its bounds decide
-        elif len(known) == 1 and clock.pairs >= SOME and clock.closest is not None and clock.closest > self.skew:
+        if self.is_off(actor):
+            assumed = UNBOUNDED
+        elif known and not self.is_tight(actor) and clock.pairs >= SOME and (closest := clock.closest or 0) > self.skew:
             assumed = max(assumed, 1)
-            while assumed < clock.closest:
+            while assumed < closest:
                 assumed *= 2
-            slow, fast = max(slow, assumed), max(fast, assumed)
+            if len(known) == 1:
+                slow, fast = max(slow, assumed), max(fast, assumed)
         return _Row(reference, slow, fast, assumed, self.skew)

@@ -43,7 +43,7 @@ def test_a_clock_that_is_off_is_found_to_the_millisecond(shift: int) -> None:
     assert ahead(clocks(run(20, one=lambda _: shift))) == {"one": (shift, shift)}
 
 
-def test_a_clock_that_pairs_bound_loosely_on_both_sides_is_as_far_off_as_they_allow() -> None:
+def test_a_clock_that_pairs_bound_loosely_on_both_sides_may_be_off_by_what_the_closest_leaves_open() -> None:
     later = {"deliver": 1_500, "commit_memory": 1_500, "result": 1_500, "commit": 3_000}
     late = [{**event, "time": event["time"] + later.get(event["kind"], 0)} for event in run(20)]
     order = Order(clocks(late), 50)
