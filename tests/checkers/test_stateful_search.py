@@ -9,7 +9,7 @@ from rocketproof.checkers.suite import Options, Row, run_suite
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import ModelError
 from rocketproof.model.long_polling import long_polling
-from rocketproof.properties.long_polling import ARRIVES, AT_ONCE, WAKES
+from rocketproof.properties.long_polling import ARRIVES, at_once, wakes
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
@@ -31,7 +31,7 @@ def test_what_is_found_is_as_short_as_what_the_search_finds() -> None:
 
 
 def test_each_violated_property_is_found_and_the_others_are_unknown() -> None:
-    found = search_stateful(long_polling.configure(), [AT_ONCE, WAKES], runs=50)
+    found = search_stateful(long_polling.configure(), [at_once, wakes], runs=50)
     assert [item.verdict for item in found] == [Verdict.VIOLATED, Verdict.UNKNOWN]
     assert found[1].bounds == "not violated in 50 runs of up to 50 steps drawn by Hypothesis (seed 0)"
 
@@ -49,7 +49,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 
 def test_out_of_time_is_said() -> None:
-    (result,) = search_stateful(long_polling.configure(), [WAKES], max_seconds=0)
+    (result,) = search_stateful(long_polling.configure(), [wakes], max_seconds=0)
     assert (result.verdict, result.bounds.endswith(", stopped after 0 seconds")) == (Verdict.UNKNOWN, True)
 
 

@@ -176,10 +176,9 @@ class Order:
         assumed = self.skew + clock.coarse
         if self.is_off(actor):
             assumed = UNBOUNDED
-        elif known and not self.is_tight(actor) and clock.pairs >= SOME and (closest := clock.closest or 0) > self.skew:
+        elif len(known) == 1 and clock.pairs >= SOME and clock.closest is not None and clock.closest > self.skew:
             assumed = max(assumed, 1)
-            while assumed < closest:
+            while assumed < clock.closest:
                 assumed *= 2
-            if len(known) == 1:
-                slow, fast = max(slow, assumed), max(fast, assumed)
+            slow, fast = max(slow, assumed), max(fast, assumed)
         return _Row(reference, slow, fast, assumed, self.skew)

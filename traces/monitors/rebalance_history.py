@@ -38,6 +38,11 @@ class Change:
     lost: tuple[str, ...]
     disagrees: Mapping[Actor, Differ]
 
+    @property
+    def unprovoked(self) -> bool:
+        """Whether the answer changed although the view did not, which the report marks (RB-27)."""
+        return bool(self.gained or self.lost) and not (self.joined or self.left or self.added or self.removed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Flapping:

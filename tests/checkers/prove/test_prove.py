@@ -1,5 +1,6 @@
 """Proofs, k-induction and bounded search: exact verdicts, depths and texts, for finite and unbounded configurations."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from enum import IntEnum
 from typing import Any
@@ -32,15 +33,15 @@ from rocketproof.model.kernel import (
 )
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.properties.examples import EXPECTED, Claim
-from rocketproof.properties.property import Kind, Predicate, Property
+from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
 
-def always(name: str, holds: Predicate) -> Property:
+def always(name: str, holds: Callable[[Any], BoolLike]) -> Property:
     return Property(id=name, statement=name, kind=Kind.ALWAYS, holds=holds)
 
 
-def sometimes(name: str, holds: Predicate) -> Property:
+def sometimes(name: str, holds: Callable[[Any], BoolLike]) -> Property:
     return Property(id=name, statement=name, kind=Kind.SOMETIMES, holds=holds)
 
 

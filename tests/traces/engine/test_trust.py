@@ -77,7 +77,6 @@ def test_no_change_turns_a_verdict_round(name: str) -> None:
         ("walked orderly 1", further_changes.other_zones, ""),
         ("failures-to-dead-letter-5.3.3", further_changes.moved_times, ""),
         ("simulated broadcasting", further_changes.unsaid_groups, ""),
-        ("walked retries 7012", changes.shifted_clocks, "c0#0 by 500 ms"),
         ("walked reset 7013", further_changes.whole_seconds, "#0"),
         ("different-tags-5.3.3", further_changes.whole_seconds, "broker-a"),
         ("log-only-5.3.3", further_changes.other_zones, "3600000"),
