@@ -91,8 +91,11 @@ def answer(s: GroupState, c: int, came: frozenset[int], after: int) -> None:
 
 
 def in_tasks_of(s: GroupState, c: int, pulled: range, size: int) -> None:
-    """CC-1: pulled messages are put into tasks of ``size``; other members, or other times, may have larger ones."""
-    s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else bool(s.joined[c, Q, m])
+    """CC-1: pulled messages are put into tasks of ``size``; other members, or other times, may have larger ones.
+
+    No message after them is in their tasks: what an earlier window had left is not looked at when the window ends.
+    """
+    s.joined[c, Q] = lambda m: (m - pulled.start) % size != 0 if m in pulled else m < pulled.start and s.joined[c, Q, m]
 
 
 def not_taken(s: GroupState, c: int, beyond: frozenset[int]) -> None:
