@@ -103,8 +103,8 @@ def _answer(f: Follower, event: Event, c: int, position: int) -> None:
         if int(f.constants.batch) > 1:
             pulled = range(position, after)
             size = _size_of_tasks(f, event, c, pulled)
-            follows = after < int(f.constants.messages) and f.get("joined", c, texts.Q, after)
-            if size != int(f.constants.batch) or follows:
+            left_over = after < int(f.constants.messages) and f.get("joined", c, texts.Q, after)
+            if size != int(f.constants.batch) or left_over:
                 f.run(texts.in_tasks_of, c=c, pulled=pulled, size=size)
     elif event.result is Result.NO_MATCHED_MESSAGE and after is not None:
         _grow(f, after)

@@ -176,6 +176,21 @@ def test_the_size_of_tasks_may_be_set_between_two_pulls(tmp_path: Path) -> None:
     assert (whys(answer), answer.followed) == ([], len(lines))
 
 
+def test_a_later_window_may_pull_less_than_an_earlier_one(tmp_path: Path) -> None:
+    """Its offset was lost: the tasks of the earlier window say nothing about those of the later one."""
+    lines = [
+        "assign c0 offset=0 epoch=1",
+        *window(0, 4),
+        "revoke c0 path=removal epoch=1",
+        "assign c0 offset=0 epoch=2",
+        "pull c0 offset=0 epoch=2",
+        "pull_result c0 result=found offset=0 next=2 count=2 epoch=2",
+        *(f"deliver c0 offset={m} count=2 epoch=2" for m in range(2)),
+    ]
+    answer = follow(tmp_path, lines)
+    assert (whys(answer), answer.followed) == ([], len(lines))
+
+
 def test_messages_of_one_pull_are_in_tasks_of_one_size(tmp_path: Path) -> None:
     answer = follow(tmp_path, ["assign c0 offset=0 epoch=1", *window(0, 4, 3, 4)])
     assert whys(answer) == ["the task has 4 messages (CC-1)"]
