@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +22,6 @@ from ..traces.engine.reading import Recorded
 from ..traces.engine.result import CheckResult, merge
 from ..traces.engine.scan import Scan
 from ..traces.format.schema import Group
-from ..traces.io import Problem, Problems, Trouble
 from ..traces.monitors.fold import Fold, Outcome, nothing
 from ..traces.monitors.groups import GroupMonitor
 from ..traces.monitors.messages import MessageFold
@@ -253,23 +251,3 @@ def _in_codes_of(names: Names, answers: Sequence[Answer]) -> Iterator[Outcome]:
         np.add.at(none.statuses, slots[: len(statuses)], statuses)
         yield replace(one.outcome, rows=rows, statuses=none.statuses[:0])
     yield none
-
-
-def told_as(problems: Problems) -> dict[str, Any]:
-    """Problems in the form in which they are stored; empty without any."""
-    if not problems.count:
-        return {}
-    return {"problems": {"by_kind": problems.by_kind, "kept": [_told(problem) for problem in problems.kept]}}
-
-
-def _told(problem: Problem) -> list[Any]:
-    return [problem.file, problem.line, problem.what, problem.kind]
-
-
-def problems_of(sent: Mapping[str, Any]) -> Problems:
-    """Problems restored from the form in which they are stored."""
-    problems = Problems()
-    problems.by_kind = Counter({Trouble(kind): count for kind, count in sent["by_kind"].items()})
-    problems.count = problems.by_kind.total()
-    problems.kept = [Problem(file=f, line=line, what=what, kind=Trouble(kind)) for f, line, what, kind in sent["kept"]]
-    return problems

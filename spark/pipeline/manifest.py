@@ -12,8 +12,7 @@ from ...traces.clocks.as_json import clocks_as_json, clocks_of_json
 from ...traces.clocks.clocks import Clocks
 from ...traces.format.coverage import Hole
 from ...traces.format.header import Stated, header_json, read_header
-from ...traces.format.problems import Problems
-from ..judging import problems_of, told_as
+from ...traces.format.problems import Problem, Problems, Trouble
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +112,7 @@ def batch_as_json(batch: Batch) -> dict[str, Any]:
     return {
         "cluster": batch.cluster,
         "sources": [_source_as_json(source) for source in batch.sources],
-        "problems": told_as(batch.problems).get("problems"),
+        "problems": _problems_as_json(batch.problems),
         "holes": [asdict(hole) for hole in batch.holes],
         "left_out": list(batch.left_out),
         "passed": [asdict(file) for file in batch.passed],
@@ -142,7 +141,7 @@ def _source_as_json(source: Source) -> dict[str, Any]:
         "parts": [[asdict(piece) for piece in part] for part in source.parts],
         "skipped": dict(source.skipped),
         "clocks": None if source.clocks is None else clocks_as_json(source.clocks),
-        "problems": told_as(source.problems).get("problems"),
+        "problems": _problems_as_json(source.problems),
         "holes": [asdict(hole) for hole in source.holes],
     }
 
@@ -166,5 +165,18 @@ def _source_of(said: Mapping[str, Any]) -> Source:
     )
 
 
+def _problems_as_json(problems: Problems) -> dict[str, Any] | None:
+    if not problems.count:
+        return None
+    kept = [[problem.file, problem.line, problem.what, problem.kind] for problem in problems.kept]
+    return {"by_kind": problems.by_kind, "kept": kept}
+
+
 def _problems_of(said: Mapping[str, Any] | None) -> Problems:
-    return problems_of(said) if said else Problems()
+    problems = Problems()
+    if said:
+        problems.by_kind = Counter({Trouble(kind): count for kind, count in said["by_kind"].items()})
+        problems.count = problems.by_kind.total()
+        kept = said["kept"]
+        problems.kept = [Problem(file=f, line=line, what=what, kind=Trouble(kind)) for f, line, what, kind in kept]
+    return problems

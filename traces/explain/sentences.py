@@ -9,16 +9,13 @@ from typing import Any
 from ..engine.context import actor_of
 from ..format.kinds import Kind, Path, Result
 from ..format.whole_number import whole_number
-from ..monitors.subscriptions import parse_subscription
+from ..monitors.subscriptions import NUMBERED, parse_subscription
 from .timelines import GIVEN_UP
 
 Event = Mapping[str, Any]
 
 _MOST_NAMED = 8
 """Maximum length of lists of members and queues in sentences."""
-
-_NUMBERED = 86_400_000
-"""Versions of subscriptions on the first day of 1970 are no times, ms: simulated ones are numbered."""
 
 
 def clock(time: int) -> str:
@@ -112,7 +109,7 @@ def _heartbeat(event: Event) -> str:
 def _subscription(text: str) -> str:
     """A subscription; a version is the time of the ``subscribe`` call, unless versions are numbered."""
     topic, expression, version = parse_subscription(text)
-    return f"{topic}={expression} of {clock(version)}" if version and version > _NUMBERED else text
+    return f"{topic}={expression} of {clock(version)}" if version and version > NUMBERED else text
 
 
 def _rebalance(event: Event) -> str:

@@ -30,12 +30,10 @@ from .group_records import WITHIN, Acted, Event, Member, Pass, QueueHeld, Route,
 from .notebook import Notebook
 from .shares import Shares
 from .steps.state import APART
-from .subscriptions import asked_for, parse_subscription
+from .subscriptions import NUMBERED, asked_for, parse_subscription
 
 SUBSCRIBED, _DAY = 6_000, 86_400_000
-"""A subscription is reported once it is this old, ms. A version older than a day, or on the first day of 1970, is no
-time: simulated ones are numbered.
-"""
+"""A subscription is reported once it is this old, ms, and at most a day: an older version is no time."""
 
 LATE = 10_000
 """A process that changes its subscription informs the brokers at once, at most a round of heartbeats later; ms."""
@@ -217,7 +215,7 @@ class GroupSteps:
             or version > member.before.get(topic, EVER) > EVER
         ):
             del member.taken[topic]
-        elif event["time"] - last > LATE and version > _DAY:
+        elif event["time"] - last > LATE and version > NUMBERED:
             self._missteps.note(GroupMisstep.NOT_NEWER, member, event, since=last, topic=topic)
 
     def _made_at(self, event: Event, version: int) -> int:

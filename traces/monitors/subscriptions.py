@@ -30,6 +30,10 @@ EVERYTHING = "*"
 """EN-9: the expression for all messages; an empty one means the same."""
 
 
+NUMBERED = 86_400_000
+"""Versions on the first day of 1970 are no times, ms: simulated ones are numbered."""
+
+
 class Unequal(enum.IntFlag):
     """How members differ; the value of a finding."""
 
