@@ -19,7 +19,8 @@ def worked() -> float:
     """Seconds of processors that all processes of this session have used, which have ended in it or still run.
 
     The session should have been started for the measurement: ``start_new_session=True``. Java and the workers of
-    Python belong to it.
+    Python belong to it. Workers that Spark has ended, which it does when they are idle for a minute, are missing:
+    :func:`watched` counts them.
     """
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -39,19 +40,20 @@ def peak() -> int:
 
 
 def watched(command: Sequence[str]) -> dict[str, Any]:
-    """The object of JSON that a process prints last, and ``peak``: the most memory that it and its children held
-    together, bytes.
+    """The object of JSON that a process prints last, and of it and all below it ``peak``: the most memory that they
+    held together, bytes, and ``worked``: the seconds of processors they used, up to when each was last looked at.
 
     Raises:
         RuntimeError: the process has failed.
     """
-    most, lines = 0, list[str]()
+    most, ticks, lines = 0, dict[tuple[int, int], int](), list[str]()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         reader = threading.Thread(target=lambda: lines.extend(process.stdout or ()))
         reader.start()
         try:
             while process.poll() is None:
-                most = max(most, resident(process.pid))
+                held, used = _of_tree(process.pid)
+                most, ticks = max(most, held), ticks | used
                 time.sleep(SAMPLE)
         except BaseException:
             process.terminate()  # it is in a session of its own, and hears nothing of an interrupt
@@ -60,13 +62,15 @@ def watched(command: Sequence[str]) -> dict[str, Any]:
     if process.returncode:
         raise RuntimeError(f"the measured process ended with {process.returncode}")
     answer: dict[str, Any] = json.loads(lines[-1])
-    return answer | {"peak": most}
+    return answer | {"peak": most, "worked": sum(ticks.values()) / os.sysconf("SC_CLK_TCK")}
 
 
-def resident(root: int) -> int:
-    """Bytes of memory of a process and all below it; what they share counts once for each."""
+def _of_tree(root: int) -> tuple[int, dict[tuple[int, int], int]]:
+    """Bytes of memory of a process and all below it, where what they share counts once for each; and how long each has
+    worked, by its number and start.
+    """
     children: dict[int, list[int]] = {}
-    held: dict[int, int] = {}
+    found: dict[int, list[str]] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -75,10 +79,13 @@ def resident(root: int) -> int:
         except OSError:
             continue
         children.setdefault(int(fields[1]), []).append(int(entry.name))
-        held[int(entry.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    total, waiting = 0, [root]
+        found[int(entry.name)] = fields
+    pages, ticks, waiting = 0, dict[tuple[int, int], int](), [root]
     while waiting:
         process = waiting.pop()
-        total += held.get(process, 0)
         waiting += children.get(process, [])
-    return total
+        if process in found:
+            fields = found[process]
+            pages += int(fields[21])
+            ticks[process, int(fields[19])] = int(fields[11]) + int(fields[12])
+    return pages * os.sysconf("SC_PAGE_SIZE"), ticks
