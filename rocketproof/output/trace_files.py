@@ -8,6 +8,7 @@ from typing import Any
 from ..properties.verdict import Verdict
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.explain import clock_sentences
+from ..traces.explain.incidents import incidents
 from ..traces.explain.repetitions import repetitions
 from ..traces.explain.report.sections import first_findings, overall, repeats, statuses
 from ..traces.explain.story import CERTAIN, Sentence, Story
@@ -70,6 +71,20 @@ def as_json(result: CheckResult, told: Sequence[Story]) -> str:
                 }
                 for each in repetitions(result)
             },
+            "incidents": [
+                {
+                    "claim": each.claim,
+                    "title": each.title,
+                    "first": each.first,
+                    "last": each.last,
+                    "findings": each.count,
+                    "queues": each.queues,
+                    "where": each.where,
+                    "after": None if each.after is None else {"time": each.after[0], "text": each.after[1]},
+                    "followed": dict(each.followed),
+                }
+                for each in incidents(result, told)
+            ],
             "claims": [_object(result, answer, told) for answer in result.verdicts],
         },
     )

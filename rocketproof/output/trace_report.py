@@ -12,6 +12,7 @@ from ..properties.verdict import Verdict
 from ..traces.claims.claims import CODE
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.explain.clock_sentences import corrections
+from ..traces.explain.incidents import Incident, findings_in, in_words, incidents
 from ..traces.explain.repetitions import WORDS, Repetition, repetitions
 from ..traces.explain.report.sections import WORST_FIRST, headline, not_judged
 from ..traces.explain.report.sections import statuses as statuses_of
@@ -25,11 +26,15 @@ NAMES_SHOWN = 4
 QUEUES_SHOWN = 3
 """Maximum number of queues, those with most findings of a claim, that the terminal names."""
 
+INCIDENTS_SHOWN = 8
+"""Maximum number of incidents, those with most findings, that the terminal tells."""
+
 
 def print_result(
     console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = (), every: bool = False
 ) -> None:
-    """What was read, the verdicts, worst first, what became of messages, and the stories of violations.
+    """What was read, the verdicts, worst first, what went wrong first, what became of messages, and the stories of
+    violations. Of a claim whose violations all followed from others, one story is told.
 
     Violated claims and findings in doubt have a line each. The rest is grouped: doubts with one reason, what was not
     observable, and what holds, unless claims are named or a line for each is requested.
@@ -48,6 +53,8 @@ def print_result(
     else:
         _print_table(console, [answer for answer in worst_first if _has_findings(answer)])
         _print_groups(console, [answer for answer in answers if not _has_findings(answer)])
+    found = () if claims else incidents(result, told)
+    _print_incidents(console, found)
     statuses = statuses_of(result)
     if statuses and not claims:
         console.say(f"messages: {', '.join(f'{count:,} {word}' for word, count in statuses)}")
@@ -58,10 +65,12 @@ def print_result(
     if result.passed_over and not claims:
         parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
         console.say(f"passed over: {parts}")
-    for answer in answers:
+    only_followed = {id for each in found for id in each.followed} - {each.claim for each in found}
+    for answer in sorted(answers, key=lambda answer: answer.claim.id in only_followed):
         stories = [story for story in told if story.claim.id == answer.claim.id]
         if stories and (every or claims or _has_findings(answer)):
-            _print_stories(console, result, answer, stories)
+            folded = answer.claim.id in only_followed and not every
+            _print_stories(console, result, answer, stories[:1] if folded else stories)
     console.say()
     console.say(f"{headline(answers)}; {result.seconds:.1f} s")
 
@@ -155,6 +164,25 @@ def _print_stories(console: SafeConsole, result: CheckResult, answer: ClaimVerdi
     console.say(f"  rules: {', '.join(answer.claim.rules)}", "dim")
 
 
+def _print_incidents(console: SafeConsole, found: Sequence[Incident]) -> None:
+    """What went wrong first, by time, if it says more than the findings one by one."""
+    if findings_in(found) <= len(found):
+        return
+    console.say("what went wrong first, and what followed at the same places:")
+    most = sorted(found, key=lambda each: -findings_in([each]))[:INCIDENTS_SHOWN]
+    for each in sorted(most, key=lambda each: each.first):
+        lines = [(each.first, f"{each.claim}: {each.title}")]
+        if each.after:
+            lines.insert(0, each.after)
+        for time, text in lines:
+            console.say(f"  {utc(time)}  {text}")
+        for text in in_words(each):
+            console.say(f"{'':27}{text}")
+    left = [each for each in found if each not in most]
+    if left:
+        console.say(f"  … and {counted(len(left), 'more')} with {counted(findings_in(left), 'finding')}", "dim")
+
+
 def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> None:
     """Why messages came again: one line for each cause, with the number of clients' windows from which they come."""
     if not found:
@@ -171,7 +199,9 @@ def _spread(result: CheckResult, answer: ClaimVerdict) -> str:
     rows = result.violations[result.violations["claim"] == CODE[answer.claim.id]]
     slots, findings = np.unique(rows["slot"][rows["slot"] >= 0], return_counts=True)
     when = f"from {utc(int(rows['time'].min()))} to {utc(int(rows['time'].max()))}"
-    queues = [(count, queue(result.names.slots[slot])) for slot, count in zip(slots, findings, strict=True)]
+    named_slots = [result.names.slots[slot] for slot in slots]
+    name = queue if len({slot.group for slot in named_slots}) == 1 else str
+    queues = [(count, name(slot)) for slot, count in zip(named_slots, findings, strict=True)]
     most = sorted(queues, key=lambda item: (-item[0], item[1]))[:QUEUES_SHOWN]
     named = ", ".join(f"{count:,} in {name}" for count, name in most)
     others = f", and in {counted(len(queues) - len(most), 'more queue')}" if len(queues) > len(most) else ""

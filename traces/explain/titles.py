@@ -102,6 +102,11 @@ def has_offsets(claim: str) -> bool:
     return any(word in _TITLES[claim] for word in ("{message}", "{offset}", "{offsets}"))
 
 
+def has_kinds(claim: str) -> bool:
+    """Whether ``value`` of a finding says which kind it is."""
+    return claim in _STEPS or claim == "every-queue-moves"
+
+
 def title(
     claim: TraceClaim, row: Mapping[str, int], names: Names, found: Sequence[Found] = (), *, cause: str = ""
 ) -> str:

@@ -16,6 +16,7 @@ from ...format.printable import printable_document
 from ...monitors.rebalance_history import Change, Flapping, flapping, rebalance_history
 from ...monitors.subscriptions import Subscribed, subscription_table
 from ..clock_sentences import clock_rows, corrections
+from ..incidents import in_words, incidents
 from ..story import CERTAIN, Story
 from ..timelines import Oddity
 from . import attempts, offsets, ownership, rules, sections
@@ -25,6 +26,9 @@ from .words import counted, queue, span, utc
 
 CHANGES_SHOWN = 200
 """Maximum number of rebalances of a group in the page."""
+
+INCIDENTS_SHOWN = 50
+"""Maximum number of incidents in the page."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def page(
         "overall": sections.overall(result.verdicts),
         "headline": sections.headline(result.verdicts),
         "claims": sorted(claims, key=lambda claim: sections.WORST_FIRST.index(claim.answer.verdict)),
+        "incidents": incidents(result, stories),
         "runs": runs or {},
         "counts": {verdict: sum(item.verdict is verdict for item in result.verdicts) for verdict in Verdict},
         "evidence": sections.evidence(result),
@@ -137,6 +142,8 @@ def _environment() -> Environment:
     environment.globals |= {
         "CERTAIN": CERTAIN,
         "Verdict": Verdict,
+        "in_words": in_words,
+        "incident_limit": INCIDENTS_SHOWN,
         "signs": sections.SIGNS,
         "queue": queue,
         "columns": sections.columns,

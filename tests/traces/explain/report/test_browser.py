@@ -82,7 +82,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(opened: Opened) -> None:
 
 def test_times_are_shown_in_the_zone_of_the_reader(opened: Opened) -> None:
     assert opened.answers["local"] == " = 2026-03-01 20:00:00.000 Asia/Shanghai"
-    assert opened.answers["times"] == ["2026-03-01 12:04:00.000", "2026-03-01 20:04:00.000"]
+    assert opened.answers["times"] == ["2026-03-01 12:00:00.000", "2026-03-01 20:00:00.000"]
     assert opened.answers["zone"] == "times: Asia/Shanghai"
 
 

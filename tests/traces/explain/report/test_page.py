@@ -131,7 +131,7 @@ def test_a_clean_trace_has_no_findings_and_holds() -> None:
     outline = Outline(page(clean()))
     assert outline.text.startswith("HOLDS: trace check")
     assert f"{len(CLAIMS)} claims: {len(CLAIMS)} hold" in outline.text
-    assert outline.ids[2:] == ["zone", "whole", "summary", "claims", "rules", *all_cited(), "tip"]
+    assert outline.ids[2:] == ["zone", "whole", "summary", "claims", "recording", "rules", *all_cited(), "tip"]
     assert outline.unmatched == []
 
 
