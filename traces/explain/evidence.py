@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..encoding.coding import Coded, Coder
 from ..encoding.names import Actor, Names, Slot, group_of_topic
 from ..format.coverage import joined
-from ..format.kinds import CONTEXT, IN_WINDOW, LOCKS, Kind, Path, codes
+from ..format.kinds import BROKER_RUNS, CONTEXT, IN_WINDOW, LOCKS, Kind, Path, codes
 from ..format.schema import ABSENT
 from ..io import Trace
 from ..monitors.runs import REPEATED
@@ -67,6 +67,7 @@ class Question:
     group: str = ""  # if given, events of ``actors`` and of the message that belong to another group are left out
     topic: str = ""  # if given, so are those that name another topic
     kinds: frozenset[Kind] = CONTEXT  # events of ``actors`` are of these kinds
+    broker: str = ""  # the broker of the queue, if its starts, ends and changes of role are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class _Sieve:
                 base = slot << _OFFSETS
                 messages += [(base + first, base + last) for first, last in question.offsets]
                 queues += [(base + _time(first), base + _time(last) + 1) for first, last in question.periods]
-            for actor in question.actors:
+            for actor in (*question.actors, *_brokers(question)):
                 base = names.actor(actor) << _OFFSETS
                 processes += [(base + _time(first), base + _time(last) + 1) for first, last in question.periods]
         self._messages, self._queues, self._processes = (_ranges(each) for each in (messages, queues, processes))
@@ -235,6 +236,10 @@ def _slots(question: Question, names: Names) -> list[int]:
     return [names.slot(slot), names.slot_at("", slot.topic, slot.broker, slot.queue, "")]
 
 
+def _brokers(question: Question) -> tuple[Actor, ...]:
+    return (Actor(question.broker, -1),) if question.broker else ()
+
+
 def _within(number: int) -> int:
     return max(-(1 << 63), min(number, (1 << 63) - 1))
 
@@ -273,6 +278,8 @@ def _answers(found: Sequence[Found], questions: Sequence[Question], names: Names
         chosen = {place for place in of_message if _of_group(found[place].event, question)}
         chosen |= {place for place in of_queue if _of_queue(found[place].event, question)}
         chosen |= {place for place in of_actors if _of_actor(found[place].event, question)}
+        of_brokers = [place for broker in _brokers(question) for place in by_actor.get(names.actor(broker), ())]
+        chosen |= {place for place in of_brokers if _of_broker(found[place].event, question)}
         answers.append([found[place] for place in sorted(chosen)])
     return answers
 
@@ -291,6 +298,10 @@ def _of_queue(event: Event, question: Question) -> bool:
         return False
     end = max(event.get("next") or 0, offset + 1) if kind == Kind.PULL_RESULT else offset + 1
     return any(first < end and offset < last for first, last in question.offsets)
+
+
+def _of_broker(event: Event, question: Question) -> bool:
+    return event["kind"] in BROKER_RUNS and any(first <= event["time"] <= last for first, last in question.periods)
 
 
 def _of_actor(event: Event, question: Question) -> bool:

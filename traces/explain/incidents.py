@@ -21,7 +21,7 @@ from ..claims.claim import Monitor
 from ..claims.claims import CLAIMS, CODE
 from ..encoding.names import Names, Slot
 from ..engine.result import CheckResult
-from ..format.kinds import Kind
+from ..format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind
 from .report.words import counted, utc
 from .sentences import tell
 from .titles import has_kinds, title
@@ -94,8 +94,6 @@ TOGETHER = 60_000
 """Maximum time, in ms, between two findings about one claim that belong together: three rounds of rebalance."""
 
 _BEFORE = 60_000
-_RESTARTS = (Kind.BROKER_START, Kind.BROKER_STOP, Kind.ROLE_CHANGE)
-_COMINGS = (Kind.CLIENT_START, Kind.CLIENT_STOP, Kind.CLIENT_CRASH)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,7 +281,10 @@ def _before(result: CheckResult, slots: Sequence[Slot], first: int) -> tuple[int
     low, high = np.searchsorted(events.times, [first - _BEFORE, first]).tolist()
     seen = [
         event
-        for kinds, field, named in ((_RESTARTS, "broker", brokers), (_COMINGS, "group", groups))
+        for kinds, field, named in (
+            (BROKER_RUNS, "broker", brokers),
+            ((Kind.CLIENT_START, *CLIENT_ENDS), "group", groups),
+        )
         if len(named) == 1
         for event in events.of_kinds(*kinds, span=(low, high))
         if event.get(field) in named

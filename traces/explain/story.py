@@ -201,6 +201,7 @@ def _question(row: Mapping[str, int], names: Names) -> Question:
         group=slot.group if slot is not None else "",
         topic=slot.topic if slot is not None else "",
         kinds=CONTEXT - _BESIDE.get(claim, frozenset()),
+        broker=slot.broker if slot is not None else "",
     )
 
 

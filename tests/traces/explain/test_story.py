@@ -79,6 +79,18 @@ def test_moments_of_a_queue_and_of_processes(trace: Trace) -> None:
     assert [each.event["kind"] for each in answer] == ["client_crash", "assign"]
 
 
+def test_when_the_broker_of_a_queue_was_started(tmp_path: Path) -> None:
+    runs = [
+        at(time, "broker_start", broker=broker)
+        for time, broker in ((5, "broker-a"), (6, "broker-b"), (900, "broker-a"))
+    ]
+    members = at(7, "members", broker="broker-a", group="G", members=["c1"])
+    write_jsonl(tmp_path / "t.jsonl", Header(groups={"G": Group()}), [*runs[:2], members, runs[2]])
+    question = Question(slot=SLOT, periods=((NOON, NOON + 500),), broker="broker-a")
+    (answer,) = collect(open_trace([tmp_path / "t.jsonl"]), [question], Names())
+    assert lines(answer) == [2]
+
+
 def test_a_message_by_its_origin(trace: Trace) -> None:
     (answer,) = collect(trace, [Question(origin=9)], Names())
     assert lines(answer) == [8]
