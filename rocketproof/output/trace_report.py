@@ -127,6 +127,10 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
             line = Text.assemble("  ", (str(verdict), VERDICT_STYLES[verdict]))
             line.append(f"  {counted(len(group), 'claim')}{judged}: {named}")
             console.say(line.append(f"; {why}" if why else ""))
+    apparent = [answer for answer in answers if answer.verdict is Verdict.NOT_OBSERVABLE and answer.doubtful]
+    if apparent:
+        told = ", ".join(f"{answer.claim.id} ({answer.doubtful:,})" for answer in apparent)
+        console.say(f"  seems violated, but too little was recorded to say so: {told}", "yellow")
     if answers:
         console.say("  --all has a line for each claim, and what would settle it", "dim")
 

@@ -18,6 +18,7 @@ from rocketproof.output.row import ReportRow, RowStatus
 from rocketproof.output.sarif import as_sarif
 from rocketproof.output.trace_files import LOCATED, as_json, report_rows
 from rocketproof.output.trace_report import folder_of, print_result
+from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.encoding.names import Names
 from rocketproof.traces.engine.findings import Doubt
@@ -60,6 +61,24 @@ def test_what_was_found_comes_first_and_the_rest_in_a_line_for_each_verdict() ->
     )
     assert shown[7].startswith(f"NOT OBSERVABLE {unseen()} claims: every-queue-moves, ")
     assert shown[8] == "--all has a line for each claim, and what would settle it"
+
+
+def test_what_went_wrong_first_is_told_before_the_stories() -> None:
+    lines = printed(*troubled(flood=10))
+    at = lines.index("what went wrong first, and what followed at the same places:")
+    assert at < min(place for place, line in enumerate(lines) if line.startswith("messages: "))
+    told = [line for line in lines[at:] if "nothing-skipped: " in line or "10 findings of this kind" in line]
+    assert len(told) == 2
+    assert "what went wrong first" not in "\n".join(printed(*troubled(flood=10), "nothing-skipped"))
+    assert "what went wrong first" not in "\n".join(printed(clean(), []))
+
+
+def test_apparent_violations_that_do_not_count_are_named() -> None:
+    check, told = troubled()
+    unseen = replace(check.verdict("every-queue-gets-an-owner"), verdict=Verdict.NOT_OBSERVABLE)
+    check = replace(check, verdicts=tuple(unseen if each.claim is unseen.claim else each for each in check.verdicts))
+    (line,) = [line for line in printed(check, told) if "seems violated" in line]
+    assert line == "  seems violated, but too little was recorded to say so: every-queue-gets-an-owner (1)"
 
 
 def test_the_table_has_a_line_for_each_claim() -> None:
