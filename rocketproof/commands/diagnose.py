@@ -12,7 +12,7 @@ from ..output.diagnosis_report import diagnosis_as_json, diagnosis_as_page, prin
 from ..output.files import STANDARD_OUTPUT, write
 from .preparing import preparing
 
-EXIT_CODES = {Answer.NOTHING_WRONG: 0, Answer.NAMED: 1, Answer.NOT_KNOWN: 1, Answer.NOT_TOLD: 2}
+EXIT_CODES = {Answer.NOTHING_WRONG: 0, Answer.NAMED: 1, Answer.ALIKE: 1, Answer.NOT_KNOWN: 1, Answer.NOT_TOLD: 2}
 
 
 def diagnose(

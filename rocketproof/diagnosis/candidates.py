@@ -31,6 +31,9 @@ SAID = 0.5
 ELSEWHERE = 0.5
 """Factor for a similarity if the recording stands still after another step than the bug does."""
 
+ALL = 0.9
+"""Minimum similarity at which a recording shows what a bug shows, and nothing else."""
+
 LEAST = 0.1
 """Minimum share of the recording's signs that must be known of a bug for it to be named."""
 
@@ -58,6 +61,11 @@ class Candidate:
     shared: tuple[str, ...]
     missing: tuple[str, ...]
     advice: Advice
+
+    @property
+    def explains_it(self) -> bool:
+        """Whether it explains an event that the correct model does not allow, or all signs of the recording."""
+        return bool(self.explains) or self.score >= ALL
 
 
 def candidates(

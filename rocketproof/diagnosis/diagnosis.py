@@ -17,12 +17,14 @@ from .pictures import pictures
 class Answer(enum.StrEnum):
     """The answer of a diagnosis.
 
-    NOTHING_WRONG: no claim is violated, and the model allows every event. NAMED: known bugs explain what is wrong.
-        NOT_KNOWN: something is wrong, and no known bug explains it. NOT_TOLD: too little was recorded to say either.
+    NOTHING_WRONG: no claim is violated, and the model allows every event. NAMED: a known bug explains what is wrong.
+        ALIKE: recordings of a known bug show some of it. NOT_KNOWN: something is wrong, and no known bug shows any of
+        it. NOT_TOLD: too little was recorded to say either.
     """
 
     NOTHING_WRONG = "NOTHING IS WRONG"
     NAMED = "A KNOWN BUG EXPLAINS IT"
+    ALIKE = "A KNOWN BUG LOOKS LIKE IT"
     NOT_KNOWN = "NO KNOWN BUG EXPLAINS IT"
     NOT_TOLD = "CANNOT BE TOLD"
 
@@ -45,7 +47,7 @@ class Diagnosis:
     def answer(self) -> Answer:
         """The overall answer."""
         if self.candidates:
-            return Answer.NAMED
+            return Answer.NAMED if self.candidates[0].explains_it else Answer.ALIKE
         if self.looked.signs.words:
             return Answer.NOT_KNOWN
         return Answer.NOT_TOLD if self.looked.signs.unsure else Answer.NOTHING_WRONG

@@ -17,6 +17,7 @@ SHOWN = 3
 _STYLES = {
     Answer.NOTHING_WRONG: "bold green",
     Answer.NAMED: "bold red",
+    Answer.ALIKE: "bold red",
     Answer.NOT_KNOWN: "bold red",
     Answer.NOT_TOLD: "bold yellow",
 }
@@ -28,7 +29,7 @@ _EVEN = 0.05
 def first_line(diagnosis: Diagnosis) -> str:
     """The answer in one line."""
     answer, signs = diagnosis.answer, diagnosis.looked.signs
-    if answer is Answer.NAMED:
+    if answer in (Answer.NAMED, Answer.ALIKE):
         first = diagnosis.candidates[0]
         even = [one.bug for one in diagnosis.candidates[1:] if first.score - one.score <= _EVEN]
         beside = f", or as well {', '.join(even)}" if even else ""

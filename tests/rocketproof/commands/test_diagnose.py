@@ -53,6 +53,7 @@ def test_a_known_bug_is_named_with_all_that_an_operator_needs(
 SAID = {
     "steady-5.3.3": (0, "NOTHING IS WRONG: "),
     "same-client-id-5.3.3": (1, "A KNOWN BUG EXPLAINS IT: A1 clientid-clash"),
+    "sigstop-past-lock-5.3.3": (1, "A KNOWN BUG LOOKS LIKE IT: E3 revoke-while-listener-runs"),
 }
 
 
