@@ -75,7 +75,7 @@ class GroupAnswer:
         is_done = outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED)
         told = "" if is_done else f": {outcome.told}"
         if self.answer in (Answer.ONCE, Answer.NEVER):
-            return f"{self.answer}{unsure}{told}"
+            return f"{self.answer}{unsure}{told.replace(': never delivered, and ', ': ')}"
         if deliveries < 2:
             return self.answer
         after = f"{self.answer} after {deliveries} deliveries"
@@ -97,7 +97,7 @@ def answers(story: MessageStory, result: CheckResult) -> tuple[GroupAnswer, ...]
 
 
 def first_line(story: MessageStory, result: CheckResult) -> str:
-    """The answer in one line; with several groups, each is named."""
+    """The answer in one line; groups with equal answers are named together, those for which it cannot be told last."""
     told = answers(story, result)
     if not told:
         if lacking := missing(_TELLS_STATUS[:1], result.coverage.recorded):
@@ -105,8 +105,11 @@ def first_line(story: MessageStory, result: CheckResult) -> str:
         return f"message {story.asked}: {Answer.NEVER} in this trace: no group had to do with it or its queues"
     if len(told) == 1:
         return f"message {story.asked}: {told[0].short}"
-    named = (f"{one.short} ({one.outcome.group or 'unknown group'}{one.outcome.at})" for one in told)
-    return f"message {story.asked}: {'; '.join(named)}"
+    groups: dict[str, list[str]] = {}
+    for one in sorted(told, key=lambda one: one.answer is Answer.CANNOT_BE_TOLD):
+        groups.setdefault(one.short, []).append(f"{one.outcome.group or 'unknown group'}{one.outcome.at}")
+    parts = [f"{short} ({', '.join(named)})" for short, named in groups.items()]
+    return f"message {story.asked}: {'; '.join(parts)}"
 
 
 def _answer(outcome: Outcome, story: MessageStory, result: CheckResult) -> GroupAnswer:

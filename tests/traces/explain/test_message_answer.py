@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.explain import message_answer
 from rocketproof.traces.explain.message_answer import first_line
 from rocketproof.traces.explain.message_story import message_story
 from rocketproof.traces.format.kinds import Kind
@@ -85,9 +87,22 @@ def test_what_brokers_keep_of_broadcasting_groups_is_no_group_that_waits_for_it(
     assert asked(trace(tmp_path, stored(0), delivered(50), kept, ended(90, "ok")), KEY) == "DELIVERED ONCE"
 
 
+def test_groups_with_one_answer_are_named_together_and_unknown_ones_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = trace(tmp_path, stored(0), delivered(50), ended(90, "ok"))
+    story = message_story(open_trace([path]), KEY)
+    (once,) = message_answer.answers(story, check_locally(open_trace([path]), settings=Settings()))
+    unknown = replace(once, answer=message_answer.Answer.CANNOT_BE_TOLD, because=("no client was recorded",))
+    told = [replace(each, outcome=replace(each.outcome, group=name)) for each, name in ((unknown, "A"), (once, "B"))]
+    told.append(replace(once, outcome=replace(once.outcome, group="C")))
+    monkeypatch.setattr(message_answer, "answers", lambda *_: tuple(told))
+    assert asked(path, KEY) == "DELIVERED ONCE (B, C); CANNOT BE TOLD: no client was recorded (A)"
+
+
 def test_never(tmp_path: Path):
     said = asked(trace(tmp_path, stored(0), assigned(10), committed(5000, 18)), KEY)
-    assert said == "NEVER DELIVERED: never delivered, and passed at 00:00:05.000 by offset 18 of c1"
+    assert said == "NEVER DELIVERED: passed at 00:00:05.000 by offset 18 of c1"
 
 
 def test_what_is_missing_is_named(tmp_path: Path):
