@@ -90,9 +90,9 @@ class Chain:
         stores = sum(kind in _STORES for kind in kinds)
         sent = sum(result is Result.OK for _, result in answers)
         copies = min(max(stores, sent + min(refused, 2), 1), 8)
-        owners = [event.actor for event in self.events if event.kind is Kind.DELIVER]
-        moves = sum(one != other for one, other in itertools.pairwise(owners))
-        again = sum(one.attempt == other.attempt for one, other in itertools.pairwise(self._deliveries()))
+        delivered = [event for event in self.events if event.kind is Kind.DELIVER]
+        moves = sum(one.actor != other.actor for one, other in itertools.pairwise(delivered))
+        again = sum(one.attempt == other.attempt for one, other in itertools.pairwise(delivered))
         constants: dict[str, int | str] = {
             "consumers": max(len(self.actors), 1),
             "queues": 2,
@@ -117,9 +117,6 @@ class Chain:
             "watch_retries": 1,
         }
         return possible(consumption, constants)
-
-    def _deliveries(self) -> list[Event]:
-        return [event for event in self.events if event.kind is Kind.DELIVER]
 
 
 def chain(

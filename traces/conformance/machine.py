@@ -167,8 +167,9 @@ def machine_of(stream: Stream, machines: Machines) -> Direct:
         constants.update(dict.fromkeys(_SOME_CLUSTERING, UNBOUNDED))
     if orderly:
         constants["auto_commit"] = 0 if manual else 1
-        if 0 <= group.maximum < MOST_ATTEMPTS:
-            constants.update(give_up="attempts", attempts=group.maximum)
+        # A member with a higher maximum than others consumes again, as if its message could not be sent off.
+        if 0 <= group.lowest_maximum < MOST_ATTEMPTS:
+            constants.update(give_up="attempts", attempts=group.lowest_maximum)
     if orderly and clustering:
         constants.update(dict.fromkeys(_SOME_ORDERLY, UNBOUNDED))
         # Time is given by the events: a lock lives as long as they say.

@@ -74,7 +74,7 @@ def commit(f: Follower, event: Event) -> str | None:
         c = 0
         had = f.store.ever_had(0, offset)
         # The broker may not know who has sent it, for example after a connection was lost and re-established.
-        sent = any(offset in side.values for side in f.sides)
+        sent = event.path is Path.RESET or any(offset in side.values for side in f.sides)
         is_new = f.store.known[0] and not had and not sent
         if is_new and all(side.unseen in ("", BEFORE) for side in f.sides):
             raise Impossible("the stored offset never had this value, and no client had it in memory")

@@ -39,7 +39,7 @@ def deliver(f: Follower, event: Event, c: int, m: int, found: Window) -> None:
     if f.stage(c, m) is Stage.RUNNING and m in found.called:
         found.called.discard(m)  # with the first message of its batch
         return
-    _acted_upon(f, c)
+    _acted_upon(f, c, m)
     before = {*f.taken(c)}
     f.take("begin_batch", _why_not(f, c, m), c=c)
     taken = {*f.taken(c)} - before
@@ -67,11 +67,16 @@ def _why_not(f: Follower, c: int, m: int) -> str:
     return "a listener of this queue is running, or the lock has expired (OR-3, OR-4)"
 
 
-def _acted_upon(f: Follower, c: int) -> None:
-    """OR-7: what a worker does with a result shows only when something is removed."""
+def _acted_upon(f: Follower, c: int, m: int) -> None:
+    """OR-7: what a worker does with a result shows only when something is removed, or by the next call.
+
+    A batch that is given up without autoCommit stays until the next commit (OR-8): the next call has later messages.
+    """
     result = Returned(f.get("result", c, texts.Q))
     if result is Returned.SUSPEND:
-        f.may("put_batch_back", c=c) or f.may("publishing_fails", c=c)
+        is_kept = not f.constants.auto_commit and m not in f.taken(c)
+        if not (is_kept and f.may("publish_batch", c=c)):
+            f.may("put_batch_back", c=c) or f.may("publishing_fails", c=c)
     elif result is Returned.SUCCESS:
         f.may("keep_taken", c=c)
     elif result is Returned.ROLLBACK:

@@ -140,6 +140,8 @@ def follower_of(stream: Stream, unseen: Unseen, machines: Machines, *, slack: in
         return None, stream.group.differs
     if stream.place.broker.startswith(STATIC):
         return None, "its topic is static, and brokers call its queues otherwise"
+    if stream.shares_id and stream.group.listener == "orderly":
+        return None, "two processes had one client id, to which brokers grant locks"
     told = stream.told()
     missing = [str(kind) for kind in NEEDED if kind not in told]
     if missing:

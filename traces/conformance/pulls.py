@@ -213,7 +213,10 @@ def stored(f: Follower, event: Event) -> str | None:
     key = str(event.key or event.origin or "")
     before = f.logs.get(m)
     if before is not None and before[0] != key:
-        if f.get("log_end", texts.Q) > m and not _may_store_again(f, m):
+        # The topic may have been made again, or the broker was away and has lost the log from there on.
+        if f.get("log_end", texts.Q) > m and not (
+            (m == 0 and f.may("recreate")) or (f.truncated and _loses_tail(f, m))
+        ):
             if m == 0:
                 f.over = "after their log began anew, which a client had not noticed"
                 return f.over
@@ -224,11 +227,6 @@ def stored(f: Follower, event: Event) -> str | None:
     f.logs[m] = (key, event.attempt)
     f.truncated = False
     return None
-
-
-def _may_store_again(f: Follower, m: int) -> bool:
-    """Whether the topic was made again, or the broker was away and has lost the log from ``m`` on."""
-    return (m == 0 and f.may("recreate")) or (f.truncated and _loses_tail(f, m))
 
 
 def _loses_tail(f: Follower, end: int) -> bool:

@@ -42,6 +42,7 @@ class Stream:
     actors: dict[Actor, int] = field(default_factory=dict)  # process → the number of its place, by first appearance
     replicated: bool = False  # whether its broker has a slave, which may answer pulls
     found: set[int] = field(default_factory=set)  # places of processes that may have found the file of several others
+    shares_id: bool = False  # whether two of its processes had one client id at a time
     _of_actors: dict[Actor, int] = field(default_factory=dict)
 
     def appears(self, actor: Actor, ended: Iterable[Actor]) -> None:
@@ -50,11 +51,13 @@ class Stream:
         If several ran at the same time, in folders of their own or in one, nobody knows whose file it finds.
         """
         followed = len(set(self.actors.values()))
+        before = [one for one in self.actors if one[0] == actor[0]]
+        alone = set(ended).issuperset(before)
+        self.shares_id = self.shares_id or not alone
         if self.group.mode == "broadcasting":
-            before = [one for one in self.actors if one[0] == actor[0]]
             if len({self.actors[one] for one in before}) > 1:
                 self.found.add(followed)
-            elif before and set(ended).issuperset(before):
+            elif before and alone:
                 followed = self.actors[before[-1]]
         self.actors[actor] = followed
 

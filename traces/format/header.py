@@ -207,7 +207,8 @@ def _evidence_of_all(evidence: Sequence[frozenset[Kind]]) -> frozenset[Kind]:
 def _with_maxima(group: Group, maxima: set[int]) -> Group:
     """The group whose members have these maxima."""
     ordered = sorted(maxima, key=group.maximum_of)
-    return replace(group, max_attempts=ordered[-1], lowest_max_attempts=ordered[0]) if len(ordered) > 1 else group
+    lowest = ordered[0] if len(ordered) > 1 else None
+    return replace(group, max_attempts=ordered[-1], lowest_max_attempts=lowest) if ordered else group
 
 
 def merge(stated: Sequence[Stated], problems: Problems) -> Header:
@@ -242,7 +243,7 @@ def merge(stated: Sequence[Stated], problems: Problems) -> Header:
             if timeout is not None:
                 known["consume_timeout"] = max(timeout, known.get("consume_timeout", (0, ""))[0]), one.file
             maxima.setdefault(group, set()).update(
-                said[name] for name in ("max_attempts", "lowest_max_attempts") if name in said
+                said.pop(name) for name in ("max_attempts", "lowest_max_attempts") if name in said
             )
             for name, value in said.items():
                 kept, file = known.setdefault(name, (value, one.file))

@@ -24,3 +24,16 @@ def whole_number(text: str) -> int:
     if not digits.isdecimal():
         raise ValueError(f"no number: {text[:_ENOUGH]!r}…")
     return int(sign + (digits.lstrip("0")[:_ENOUGH] or "0"))
+
+
+def whole_field(what: str, value: str) -> int:
+    """The number in a field called ``what``.
+
+    Raises:
+        ValueError: it is not a 64-bit integer.
+    """
+    if not (value.removeprefix("-").isascii() and value.removeprefix("-").isdigit() and len(value) < 20):
+        raise ValueError(f"{what} is {value[:40]!r}, not a whole number")
+    if not -(2**63) <= int(value) < 2**63:
+        raise ValueError(f"{what} is {value}, which has more than 64 bits")
+    return int(value)

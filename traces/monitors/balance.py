@@ -61,7 +61,10 @@ class _Client:
 
     def heartbeat(self, time: int, subscriptions: tuple[str, ...], ask: Asked) -> None:
         self.said = subscriptions
-        topics = {topic: ask("known", self.group, topic) for topic in sorted({*map(_topic_of, subscriptions)})}
+        topics = {
+            topic: ask("known", self.group, topic)
+            for topic in sorted({parse_subscription(one)[0] for one in subscriptions})
+        }
         # RB-3: a topic without queues is skipped, be it for now or for ever (retryQueueNums = 0).
         self.consumed = {
             topic: self.consumed.get(topic, time if known is None else max(time, known))
@@ -136,10 +139,6 @@ class _Client:
             else:
                 oldest = min(oldest, since)
         self.due = time if self.behind else oldest + within
-
-
-def _topic_of(subscription: str) -> str:
-    return parse_subscription(subscription)[0]
 
 
 @dataclass(slots=True)

@@ -64,14 +64,12 @@ class BrokerSteps:
             self._missteps.note(GroupMisstep.BROKER_TWICE, broker, event, since=broker.since)
         if broker.loaded is False:
             self._missteps.note(GroupMisstep.NOT_LOADED, broker, event)
-        elif self._reads(broker) and not broker.read.issuperset(self._ask("tables", event.get("broker") or "")):
+        # The first start may be with an empty store, which has no files yet.
+        elif (broker.read or broker.starts) and not broker.read.issuperset(
+            self._ask("tables", event.get("broker") or "")
+        ):
             self._missteps.note(GroupMisstep.NOT_READ, broker, event)
         self._begin(broker, event["time"])
-
-    @staticmethod
-    def _reads(broker: Broker) -> bool:
-        """Whether there is something to read: the first start may be with an empty store, which has no files yet."""
-        return bool(broker.read or broker.starts)
 
     def change(self, event: Event) -> None:
         """Another process with that name is the master from now on, with tables that it has read long ago."""

@@ -210,17 +210,11 @@ class GroupSteps:
         first, last = member.taken.get(topic, (None, EVER))
         if first is None:
             return
-        if (
-            self._made_at(event, version) >= first - self._settings.skew
-            or version > member.before.get(topic, EVER) > EVER
-        ):
+        made_at = int(self._asked("corrected", *actor_of(event), version * 1000)) // 1000
+        if made_at >= first - self._settings.skew or version > member.before.get(topic, EVER) > EVER:
             del member.taken[topic]
         elif event["time"] - last > LATE and version > NUMBERED:
             self._missteps.note(GroupMisstep.NOT_NEWER, member, event, since=last, topic=topic)
-
-    def _made_at(self, event: Event, version: int) -> int:
-        """When a process made a subscription, ms, if the clocks agree."""
-        return int(self._asked("corrected", *actor_of(event), version * 1000)) // 1000
 
     def unregister(self, event: Event) -> None:
         """A process leaves its group at the brokers."""
@@ -259,16 +253,19 @@ class GroupSteps:
         assigned = None if queues is None or event.get("assigned") is None else set_of(event["assigned"])
         if queues is not None:
             divided = set_of(queues)
-            # RB-23: a strategy with settings of the user may name a queue twice, which is taken once.
             of_group = self._names.of_groups.get(member.group)
             has_settings = strategy_of(event.get("detail") or (of_group.strategy if of_group else "AVG")) is None
-            is_twice = assigned is not None and len(assigned) < len(event["assigned"]) and not has_settings
-            if assigned is not None and (is_twice or not assigned <= divided):
+            is_other = assigned is not None and not assigned <= divided
+            if has_settings and is_other:
+                # CONFIG answers its configured queues whatever the topic, and a recording does not say of which topic.
+                assigned = None
+            # RB-23: a strategy with settings of the user may name a queue twice, which is taken once.
+            elif is_other or (assigned is not None and len(assigned) < len(event["assigned"]) and not has_settings):
                 self._missteps.note(GroupMisstep.UNKNOWN_GIVEN, member, event, topic=topic)
             known = member.routes.get(topic)
-            is_other = known is not None and not known.may_be_divided(divided, time)
+            is_old = known is not None and not known.may_be_divided(divided, time)
             unknown = known is None and self._context.complete and topic not in self._acted.routes and member.routes
-            if (is_other or unknown) and divided not in self._acted.routes.get(topic, ()):
+            if (is_old or unknown) and divided not in self._acted.routes.get(topic, ()):
                 self._missteps.note(GroupMisstep.OTHER_QUEUES, member, event, topic=topic)
         if member.told is not None and topic and topic not in member.told:
             member.ahead.setdefault(topic, time)

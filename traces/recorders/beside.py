@@ -75,7 +75,9 @@ class ByOthers:
             )
             who = {(_BROKER, recording.broker), (_BROKER, _ANY)} if recording.broker else set()
             for client, group in recording.clients:
-                who |= {(_CLIENT, client), (_CLIENT, _process(client)), (_CLIENT, _pid(client))}
+                process = _process(client)
+                # A listener log calls the client by its process id.
+                who |= {(_CLIENT, client), (_CLIENT, process), (_CLIENT, process.rpartition("@")[2])}
                 who |= {(_GROUP, group)} if group in known else set()
             for one in who:
                 spans.setdefault(one, []).append(span)
@@ -220,11 +222,6 @@ def _listed(recording: Recording) -> list[str]:
 
 def _member(client: str | None, group: str | None) -> str:
     return f"{client or _ANY} {group or _ANY}"
-
-
-def _pid(client: str) -> str:
-    """The process id in a client id, by which a listener log calls the client."""
-    return _process(client).rpartition("@")[2]
 
 
 def _process(client: str) -> str:

@@ -109,7 +109,8 @@ def _read(path: Path, problems: Problems, cut_off: Counter[str]) -> tuple[Stated
     source = JsonLines(path, own)
     batches = list(source.batches((*ARROW.names, EXTRA), rows=ROWS))
     last = own.kept[-1] if own.kept else None
-    if last is not None and last.kind is Trouble.DAMAGED and last.line > _whole_lines(path):
+    whole_lines = sum(piece.count(b"\n") for piece in pieces_of(path, Problems())) if last is not None else 0
+    if last is not None and last.kind is Trouble.DAMAGED and last.line > whole_lines:
         own.take_back(last)
         cut_off[CUT_OFF] += 1
     problems.join(own)
@@ -137,10 +138,6 @@ def _as_counted(table: pa.Table) -> Any:
     if len(np.unique(seq[once])) == len(once):
         once = once[np.argsort(seq[once])]
     return once if len(once) < len(seq) or (np.diff(once) < 0).any() else None
-
-
-def _whole_lines(path: Path) -> int:
-    return sum(piece.count(b"\n") for piece in pieces_of(path, Problems()))
 
 
 def _stated(recorded: Sequence[tuple[Stated, Recording]], problems: Problems) -> Stated:

@@ -79,7 +79,8 @@ def confirmed(
     """Which commits and resets were recorded by two sides.
 
     A commit that no broker applied is removed, unless its broker was not recorded then. A commit that no client is
-    known to have sent stays.
+    known to have sent stays. If a reset to that offset follows, it is a part of the reset: a tool first stores the
+    offset itself (``DefaultMQAdminExtImpl#resetOffsetByQueueId``).
 
     Args:
         events: commits and resets of all recordings by time stamp: position, time stamp, recording, event.
@@ -102,6 +103,9 @@ def confirmed(
                 dropped.append(place)
             else:
                 resets[key] = stamp
+                by_tool = _latest(nobodys[key], "", since=stamp - ONE_RESET * 1000)
+                if by_tool is not None:
+                    told[by_tool.at] = {"path": Path.RESET}
             continue
         if event.get("path") in NOT_ASKED:
             continue

@@ -59,7 +59,7 @@ class Recording:
     def of(cls, file: str, table: pa.Table, *, source: str = "", counted: bool = False, lines: Any = None) -> Recording:
         """The events of a file, in the order of its recorder; ``lines``: their positions in it, if not the same."""
         table = table.unify_dictionaries().combine_chunks()
-        time, micros = (_numbers(table, name) for name in ("time", "micros"))
+        time, micros = (_numpy(pc.fill_null(table.column(name), 0)).astype(np.int64) for name in ("time", "micros"))
         stamps, set_back = in_own_order(time * 1000 + micros)
         for one in set_back:
             later = pa.array(np.where(np.arange(len(table)) >= one.row, one.by // 1000, 0))
@@ -164,10 +164,6 @@ def without_nulls(event: Mapping[str, Any]) -> Event:
 def with_due(table: pa.Table, due: Any) -> pa.Table:
     """The events with other due times, ms."""
     return table.set_column(ARROW.get_field_index("due"), ARROW.field("due"), due)
-
-
-def _numbers(table: pa.Table, name: str) -> Any:
-    return _numpy(pc.fill_null(table.column(name), 0)).astype(np.int64)
 
 
 def _numpy(column: pa.Array | pa.ChunkedArray) -> Any:

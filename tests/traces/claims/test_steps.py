@@ -464,6 +464,10 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
         old += [commit(700, "one", 2), pull(late - 100, 2), found(late, "one", 2, 6, count=3), pull(late + 10, 6)]
         (row,) = check(old).rows(STEPS_CLAIM)
         assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
+    # The beginning of the queue has moved since the last answer: its oldest messages are being deleted.
+    deleting = [beats(50), *RIGHT, found(800, "one", 2, 6, count=3) | {"min": 1}, pull(810, 6)]
+    (row,) = check(deleting).rows(STEPS_CLAIM)
+    assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
 
 

@@ -36,22 +36,21 @@ def of_events(header: Header, events: list[dict[str, Any]], folder: Path) -> Con
     return conform(open_trace([path]))
 
 
-def of_lines(
-    folder: Path, *lines: str, listener: str = "concurrently", mode: str = "clustering", release: str = "5.3.3"
-) -> Conformance:
+def of_lines(folder: Path, *lines: str, release: str = "5.3.3", **of_group: Any) -> Conformance:
     """What following these events of one queue gives: a line each, as ``assign c0 offset=0 epoch=1``, 1 s apart."""
-    groups = {"billing": Group(listener=listener, mode=mode)}
+    groups = {"billing": Group(**of_group)}
     header = Header(source="a test", evidence=frozenset(Kind), release=release, groups=groups)
     return of_events(header, [event_of(number, line) for number, line in enumerate(lines)], folder)
 
 
 def event_of(number: int, line: str) -> dict[str, Any]:
-    """An event as :func:`of_lines` has it."""
+    """An event as :func:`of_lines` has it; the client ``-`` is none."""
     kind, client, *members = line.split()
     values = dict(member.split("=") for member in members)
     told = {name: int(value) if value.isdigit() else value for name, value in values.items()}
     place = {"group": "billing"} if kind in map(str, OF_PROCESSES) else _QUEUE
-    return {"time": 1_000_000 + 1_000 * number, "seq": number, "kind": kind, "client": client, **place, **told}
+    actor = {} if client == "-" else {"client": client}
+    return {"time": 1_000_000 + 1_000 * number, "seq": number, "kind": kind, **actor, **place, **told}
 
 
 def whys(answer: Conformance) -> list[str]:

@@ -195,6 +195,39 @@ def test_a_listener_commits_by_hand_in_one_call_and_has_it_done_in_another(tmp_p
     assert wrong(*call(0, "suspend"), first, *call(1, "commit"), second) == ["the batch has not succeeded"]
 
 
+@pytest.mark.parametrize(
+    ("members", "tries", "wrong"),
+    [
+        ({"max_attempts": 1}, 2, []),
+        ({"max_attempts": 1}, 1, ["the batch has not succeeded"]),
+        ({"max_attempts": 2, "lowest_max_attempts": 1}, 2, []),
+        ({"max_attempts": 2, "lowest_max_attempts": 1}, 3, []),
+        ({"max_attempts": -1, "lowest_max_attempts": 1}, 2, []),
+    ],
+)
+def test_a_batch_is_given_up_at_the_maximum_of_its_member(
+    members: dict[str, int], tries: int, wrong: list[str], tmp_path: Path
+) -> None:
+    begins = ["lock c0 result=ok", "assign c0 offset=0 epoch=1", "pull c0 offset=0 epoch=1"]
+    begins += ["pull_result c0 result=found offset=0 next=2 min=0 max=2 count=2 epoch=1"]
+
+    def called(offset: int, attempt: int, result: str) -> list[str]:
+        return [
+            f"deliver c0 offset={offset} attempt={attempt} count=1 epoch=1",
+            f"result c0 offset={offset} attempt={attempt} result={result} epoch=1",
+        ]
+
+    def whys_of(*lines: str) -> list[str]:
+        return whys(of_lines(tmp_path, *begins, *failed, *lines, listener="orderly", **members))
+
+    failed = [line for attempt in range(tries) for line in called(0, attempt, "suspend")]
+    failed.append(f"send_back c0 offset=0 attempt={tries - 1} path=fallback result=ok")
+    assert whys_of("removed c0 offset=0 next=1 epoch=1", "commit_memory c0 offset=1") == wrong
+    # OR-8: without autoCommit, a batch that was given up stays until the next commit.
+    both = ["removed c0 offset=0 next=2 epoch=1", "removed c0 offset=1 next=2 epoch=1", "commit_memory c0 offset=2"]
+    assert (whys_of(*called(1, 0, "commit"), *both) == []) is (wrong == [])
+
+
 def test_orderly_members_may_differ_in_the_size_of_their_calls(tmp_path: Path) -> None:
     def call(client: str, *offsets: int, ended: str) -> list[str]:
         called = [f"deliver {client} offset={m} next={offsets[-1] + 1} count={len(offsets)} epoch=1" for m in offsets]
@@ -271,6 +304,23 @@ def test_a_broadcasting_consumer_that_starts_again_in_its_process_keeps_its_plac
     lines = [*reads(0, 0, 1), *stopped, *reads(0, 0, 2), *reads(1, 0, 2), *reads(0, 2, 3)]
     answer = of_lines(tmp_path, *lines, mode="broadcasting")
     assert (whys(answer), answer.passed_over) == ([], {})
+
+
+def test_orderly_processes_with_one_client_id_have_one_lock(tmp_path: Path) -> None:
+    """A1: brokers grant locks to client ids, so both processes have it; one that starts after the other is alone."""
+
+    def has(process: int) -> list[str]:
+        of = f"epoch=0 incarnation={process}"
+        return [f"lock c0 result=ok {of}", f"assign c0 offset=0 {of}", f"pull c0 offset=0 {of}"]
+
+    stopped = ["unregister c0 incarnation=0", "client_stop c0 incarnation=0"]
+    found = "pull_result c0 result=found offset=0 next=1 count=1 epoch=0 incarnation=0"
+    both = of_lines(tmp_path, *has(0), *has(1), found, *stopped, listener="orderly")
+    assert (both.mismatch_count, both.queues) == (0, 0)
+    assert both.why.endswith("two processes had one client id, to which brokers grant locks")
+    given_up = ["revoke c0 path=shutdown epoch=0 incarnation=0", "unlock c0 incarnation=0"]
+    later = of_lines(tmp_path, *has(0), stopped[0], *given_up, stopped[1], *has(1), listener="orderly")
+    assert (whys(later), later.queues) == ([], 1)
 
 
 def test_queues_of_a_static_topic_are_not_followed(tmp_path: Path) -> None:

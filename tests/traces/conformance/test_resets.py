@@ -49,6 +49,13 @@ def test_after_a_reset_by_the_broker_the_next_pull_finds_no_messages(tmp_path: P
     assert whys(of_lines(tmp_path, *READ, RESET, *moved, "correct c0 offset=0", "commit c0 offset=0")) == []
 
 
+def test_a_tool_stores_an_offset_that_no_client_had(tmp_path: Path) -> None:
+    assert whys(of_lines(tmp_path, *READ, "commit - offset=7 path=reset", "commit c0 offset=1")) == []
+    assert whys(of_lines(tmp_path, *READ, "commit - offset=7")) == [
+        "the stored offset never had this value, and no client had it in memory"
+    ]
+
+
 def test_an_answer_that_was_under_way_knows_nothing_of_the_reset(tmp_path: Path) -> None:
     pulls = ("pull c0 offset=1 epoch=0", "pull_result c0 result=found offset=1 next=2 count=1 epoch=0 time=1008010")
     then = ("pull c0 offset=2 epoch=0", "pull_result c0 result=offset_illegal offset=2 next=0 epoch=0")

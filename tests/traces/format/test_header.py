@@ -103,9 +103,15 @@ def test_members_with_both_listeners() -> None:
 
 
 def test_what_several_files_say_otherwise_is_told_once() -> None:
+    _, told = merged(said("a.jsonl", strategy="AVG"), *(said(f"{n}.jsonl", strategy="CONFIG") for n in range(3)))
+    assert told == ["0.jsonl: strategy of group orders is CONFIG, in a.jsonl AVG (and so in 2 more files)"]
+
+
+def test_members_may_differ_in_their_maximum() -> None:
     known, told = merged(said("a.jsonl", max_attempts=16), *(said(f"{n}.jsonl", max_attempts=2) for n in range(3)))
-    assert (known.max_attempts, known.lowest_max_attempts) == (16, 2)
-    assert told == ["0.jsonl: max_attempts of group orders is 2, in a.jsonl 16 (and so in 2 more files)"]
+    assert (known.max_attempts, known.lowest_max_attempts, told) == (16, 2, [])
+    known, _ = merged(said("a.jsonl", max_attempts=2), said("b.jsonl", max_attempts=2))
+    assert (known.max_attempts, known.lowest_max_attempts) == (2, None)
 
 
 def test_the_default_of_an_orderly_listener_is_the_highest_maximum() -> None:

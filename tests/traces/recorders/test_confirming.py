@@ -197,3 +197,15 @@ def test_offsets_that_nobody_sends_show_that_members_take_messages_by_pop() -> N
 
     assert popping(MANY + 1) == {"orders"}  # one of them the client has sent
     assert popping(MANY) == set()
+
+
+def test_a_tool_stores_the_offset_of_a_reset_before_it_orders_it() -> None:
+    by_tool = [at(200, "commit", **QUEUE, offset=1), at(300, "reset", **QUEUE, offset=1)]
+    by_nobody = at(400, "commit", **QUEUE, offset=2)
+    commits, _ = outcome({CLIENT: [commit(50, 5, path="periodic")], BROKER: [commit(100, 5), *by_tool, by_nobody]})
+    assert commits == [
+        (100, 5, "c", 0, "periodic"),
+        (200, 1, None, None, "reset"),
+        (300, 1, None, None, None),
+        (400, 2, None, None, None),
+    ]

@@ -233,7 +233,7 @@ class BrokerLog(Importer):
 
     def detects(self, head: str, name: str) -> bool:
         """Whether one of the first lines has the layout of a broker's log, or states a setting of brokers."""
-        found = [one for one in map(layout_of, head.split("\n")) if one is not None]
+        found = filter(None, map(layout_of, head.split("\n")))
         return any(one is BROKER or (one is PLAIN and _SETTING.match(parts["message"])) for one, parts in found)
 
     def read(self, path: Path, problems: Problems) -> Imported:

@@ -19,6 +19,7 @@ from ...format.problems import Problems
 from ...format.schema import Header
 from ...format.whole_number import whole_number
 from ..compressed import lines_of
+from .log_table import fields_in
 from .message_text import QUEUE
 from .protocol import Event, Imported, Importer
 
@@ -60,7 +61,7 @@ class ChaosHistory(Importer):
             header=Header(
                 source=f"chaos history ({path.name})",
                 evidence=frozenset({Kind.STORE, Kind.DELIVER, Kind.RESULT}),
-                complete=sent.drained(),
+                complete=bool(sent.empty) and all(sent.empty.values()),
             ),
             events=_events(path, problems, sent, skipped),
             skipped=skipped,
@@ -80,10 +81,7 @@ class _Sent:
         if fields[1] == "dequeue":
             self.empty[fields[0]] = fields[3] == "FAILURE"
         elif len(fields) > 8 and (found := _SENT.search(fields[8])):
-            self.positions[fields[4]] = _fields(found)
-
-    def drained(self) -> bool:
-        return bool(self.empty) and all(self.empty.values())
+            self.positions[fields[4]] = fields_in(found)
 
 
 def _events(path: Path, problems: Problems, sent: _Sent, skipped: Counter[str]) -> Iterator[Event]:
@@ -117,13 +115,13 @@ def _stored(fields: list[str]) -> Event:
         "key": fields[4],
         "attempt": 0,
         "detail": f"value {fields[4]}",
-    } | (_fields(found) if found else {})
+    } | (fields_in(found) if found else {})
 
 
 def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     """A message that a consumer got: the tool takes it at once, and always with success."""
     found = _RECEIVED.search(fields[8]) if len(fields) > 8 else None
-    told = _fields(found) if found else {}
+    told = fields_in(found) if found else {}
     place = sent.positions.get(fields[4], {})
     if place.get("queue") == told.get("queue") and place.get("offset") == told.get("offset"):
         told |= {name: place[name] for name in ("broker", "msg_id") if name in place}
@@ -136,9 +134,3 @@ def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     } | told
     yield event | {"kind": Kind.DELIVER}
     yield event | {"kind": Kind.RESULT, "result": Result.OK}
-
-
-def _fields(found: re.Match[str]) -> Event:
-    return {
-        name: whole_number(value) if name in ("queue", "offset") else value for name, value in found.groupdict().items()
-    }

@@ -19,7 +19,7 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Header
 from .client_messages import CLIENT_EVIDENCE, CLIENT_TABLE, EXPIRES, MODE, RESUMES
-from .log_line import BROKER, CLIENT_4, CLIENT_5, LOGBACK, OWN, SPRING, LogLine, layout_of
+from .log_line import CLIENT_4, CLIENT_5, PLAIN, LogLine, layout_of
 from .log_table import Groups, Told, told_again, told_lines
 from .protocol import Event, Imported, Importer
 
@@ -52,17 +52,13 @@ class ClientLog(Importer):
 
     def detects(self, head: str, name: str) -> bool:
         """Whether one of the first lines has the layout of a client's log, or a client's message in another layout."""
-        for text in head.split("\n"):
-            found = layout_of(text)
-            if found is None:
-                continue
-            layout, parts = found
-            if layout is CLIENT_5 or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient"):
-                return True
-            # With rocketmq-tools on its class path, a client writes to tools_default.log, as brokers do.
-            if layout in (CLIENT_4, SPRING, LOGBACK, BROKER, OWN) and _fits(parts["message"]):
-                return True
-        return False
+        # With rocketmq-tools on its class path, a client writes to tools_default.log, as brokers do.
+        return any(
+            layout is CLIENT_5
+            or (layout is CLIENT_4 and parts["logger"] == "RocketmqClient")
+            or (layout is not PLAIN and _fits(parts["message"]))
+            for layout, parts in filter(None, map(layout_of, head.split("\n")))
+        )
 
     def read(self, path: Path, problems: Problems) -> Imported:
         """Read a file twice: for the names that events need, and for the events."""

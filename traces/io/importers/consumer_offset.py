@@ -168,7 +168,10 @@ class _Copy:
             else:
                 topic, _, group = key.partition("@")
                 queues = value if isinstance(value, dict) and topic and group else {None: value}
-                told = [((group, topic, None, _whole(number)), offset) for number, offset in queues.items()]
+                told = [
+                    ((group, topic, None, int(at) if at and re.fullmatch(r"\d{1,9}", at) else None), offset)
+                    for at, offset in queues.items()
+                ]
             for (owner, name, broker, at), offset in told:
                 if not (_is_whole(offset) and _is_whole(at) and name):
                     problems.add(str(self.path), 0, f"{key!r}: {offset!r} is no offset of a queue")
@@ -187,10 +190,6 @@ def _queue_of(key: str) -> dict[str, Any]:
 
 def _is_whole(value: object) -> TypeGuard[int]:
     return type(value) is int
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"\d{1,9}", text) else None
 
 
 def _time_of(path: Path, zone: str | None) -> int:

@@ -1,6 +1,7 @@
 """Lines of logs: their layouts, from the logging configurations of RocketMQ and Spring Boot.
 
-A line without any of the layouts belongs to the line before it: a stack trace, or a message of several lines.
+A layout may stand behind what a collector of logs puts before a line, or in its JSON. A line without any of the layouts
+belongs to the line before it: a stack trace, or a message of several lines.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from ...format.problems import Problems
 from ..compressed import lines_of
 from .clock import millis_of, zone_of
+from .collected_line import text_in
 
 _DAY = r"(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR)"
@@ -53,7 +55,7 @@ SPRING = Layout(
     name="spring",  # Spring Boot; since 3.0 with a zone, and with the application's name before the thread
     pattern=re.compile(
         _DAY
-        + r"[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?) +"
+        + r"(?:[.,]\d{3,9})?(?:Z|[+-]\d\d:?\d\d)?) +"
         + _LEVEL
         + r" +(?P<process>\d+) +--- +(?:\[[^]]*\] )?\[(?P<thread>[^]]*)\] +(?P<logger>\S+) +: ?(?P<message>.*)"
     ),
@@ -63,7 +65,7 @@ LOGBACK = Layout(
     name="logback",  # the choice of most applications: date, thread, level, logger
     pattern=re.compile(
         _DAY
-        + r"[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?) +\[(?P<thread>[^]]*)\] +"
+        + r"(?:[.,]\d{3,9})?(?:Z|[+-]\d\d:?\d\d)?) +\[(?P<thread>[^]]*)\] +"
         + _LEVEL
         + r" +(?P<logger>\S+) +- (?P<message>.*)"
     ),
@@ -91,8 +93,11 @@ OWN = Layout(
     zone="UTC",
 )
 
-LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN, OWN)
-"""All layouts; the first that matches a line is its own. A line of CLIENT_4 may also match PLAIN."""
+LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
+"""The layouts of known programs; the first that matches a line is its own. A line of CLIENT_4 may also match PLAIN."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:")
+_PREFIX = 200  # characters; what collectors put before a line is shorter
 
 CONTINUATION = "continuation"
 """Name under which a line that continues the message before it is counted."""
@@ -113,11 +118,13 @@ class LogLine(NamedTuple):
 
 def layout_of(line: str) -> tuple[Layout, re.Match[str]] | None:
     """The layout of a line, and its parts; None for a line that begins no message."""
-    for layout in LAYOUTS:
-        found = layout.pattern.match(line)
-        if found:
-            return layout, found
-    return None
+    text = text_in(line)
+    starts = [found.start() for found in _DATE.finditer(text, 0, _PREFIX)]
+    for start in starts:
+        for layout in LAYOUTS:
+            if found := layout.pattern.match(text, start):
+                return layout, found
+    return (OWN, found) if starts and (found := OWN.pattern.match(text, starts[0])) else None
 
 
 def log_lines(
@@ -136,13 +143,13 @@ def log_lines(
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0
     told = zone_of(zone) if zone is not None else None
-    zones = {layout.name: told or zone_of(layout.zone) for layout in LAYOUTS}
+    zones = {layout.name: told or zone_of(layout.zone) for layout in (*LAYOUTS, OWN)}
     for number, line in lines_of(path, problems):
         if wanted is not None:
             if number != next_wanted:
                 continue
             next_wanted = next(wanted, 0)
-        found = layout_of(line) if line[:1].isdigit() else None
+        found = layout_of(line)
         if found is None:
             skipped[CONTINUATION] += 1
             continue

@@ -152,7 +152,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if wrong:
             note_misstep(t, n, Misstep.IMPOSSIBLE, now, offset, after)
         elif known and 0 <= max(count, int64(0)) < after - offset:
-            is_new = offset >= line.end >= 0 and 0 < now - line.told_at < COMPACTED
+            # PL-19: files are just being deleted if the beginning has moved, and more may be gone than it says.
+            is_new = offset >= line.end >= 0 and 0 < now - line.told_at < COMPACTED and low == line.beginning
             found = t.missteps[n, Misstep.LEFT_OUT]
             if is_new and found.since == found.time:
                 found.time = NEVER
