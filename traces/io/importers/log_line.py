@@ -93,8 +93,22 @@ OWN = Layout(
     zone="UTC",
 )
 
+NO_LOGGER = Layout(
+    name="no-logger",  # any other that begins with the date and names the level; the logger may stand anywhere, or nowhere
+    pattern=re.compile(
+        _DAY
+        + r"(?:[.,]\d{3})?(?:Z|[+-]\d\d:?\d\d)?)(?=.*?\b"
+        + _LEVEL
+        + r"\b)(?:(?:[^[]*\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*? - |[^]]*\] )(?P<message>.*)",
+    ),
+    zone="UTC",
+)
+
 LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
 """The layouts of known programs; the first that matches a line is its own. A line of CLIENT_4 may also match PLAIN."""
+
+OTHERS = (OWN, NO_LOGGER)
+"""Layouts that are recognised by less; they count for lines that no known program writes."""
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:")
 _PREFIX = 200  # characters; what collectors put before a line is shorter
@@ -120,11 +134,12 @@ def layout_of(line: str) -> tuple[Layout, re.Match[str]] | None:
     """The layout of a line, and its parts; None for a line that begins no message."""
     text = text_in(line)
     starts = [found.start() for found in _DATE.finditer(text, 0, _PREFIX)]
-    for start in starts:
-        for layout in LAYOUTS:
-            if found := layout.pattern.match(text, start):
-                return layout, found
-    return (OWN, found) if starts and (found := OWN.pattern.match(text, starts[0])) else None
+    for layouts, places in ((LAYOUTS, starts), (OTHERS, starts[:1])):
+        for start in places:
+            for layout in layouts:
+                if found := layout.pattern.match(text, start):
+                    return layout, found
+    return None
 
 
 def log_lines(
@@ -143,7 +158,7 @@ def log_lines(
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0
     told = zone_of(zone) if zone is not None else None
-    zones = {layout.name: told or zone_of(layout.zone) for layout in (*LAYOUTS, OWN)}
+    zones = {layout.name: told or zone_of(layout.zone) for layout in (*LAYOUTS, *OTHERS)}
     for number, line in lines_of(path, problems):
         if wanted is not None:
             if number != next_wanted:
