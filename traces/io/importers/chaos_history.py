@@ -19,7 +19,7 @@ from ...format.problems import Problems
 from ...format.schema import Header
 from ...format.whole_number import whole_number
 from ..compressed import lines_of
-from .message_text import QUEUE
+from .message_text import fields_in, text_pattern
 from .protocol import Event, Imported, Importer
 
 GROUP = "ChaosTest_ConsumerGroup"
@@ -28,14 +28,10 @@ GROUP = "ChaosTest_ConsumerGroup"
 _REQUEST = re.compile(r"\d+\t(?:enqueue|dequeue)\tREQUEST\t")
 _RESPONSE = re.compile(r"\d+\t(?:enqueue|dequeue)\tRESPONSE\t(?:SUCCESS|FAILURE|UNKNOWN)\t")
 _FAULT = re.compile(r"fault\t[^\t]*\t(?:start|end)\t\d+")
-_SENT = re.compile(
-    rf"SendResult \[sendStatus=\w+, msgId=(?P<key>[^,]+), offsetMsgId=(?P<msg_id>[^,]+), messageQueue={QUEUE}, "
-    r"queueOffset=(?P<offset>\d+)"
+_SENT = text_pattern(
+    r"SendResult \[sendStatus=\w+, msgId=<key>, offsetMsgId=<msg_id>, messageQueue=<mq>, queueOffset=<offset>"
 )
-_RECEIVED = re.compile(
-    r"msgId = (?P<key>[^,]+), topic = (?P<topic>[^,]+), group = (?P<group>[^,]+), queueId = (?P<queue>\d+), "
-    r"queueOffset = (?P<offset>\d+)"
-)
+_RECEIVED = text_pattern("msgId = <key>, topic = <topic>, group = <group>, queueId = <queue>, queueOffset = <offset>")
 # UNKNOWN: the producer got no answer, and the message may be stored or not.
 _RESULTS = {"SUCCESS": Result.OK, "FAILURE": Result.FAILED, "UNKNOWN": Result.ERROR}
 
@@ -80,7 +76,7 @@ class _Sent:
         if fields[1] == "dequeue":
             self.empty[fields[0]] = fields[3] == "FAILURE"
         elif len(fields) > 8 and (found := _SENT.search(fields[8])):
-            self.positions[fields[4]] = _fields(found)
+            self.positions[fields[4]] = fields_in(found)
 
     def drained(self) -> bool:
         return bool(self.empty) and all(self.empty.values())
@@ -117,13 +113,13 @@ def _stored(fields: list[str]) -> Event:
         "key": fields[4],
         "attempt": 0,
         "detail": f"value {fields[4]}",
-    } | (_fields(found) if found else {})
+    } | (fields_in(found) if found else {})
 
 
 def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     """A message that a consumer got: the tool takes it at once, and always with success."""
     found = _RECEIVED.search(fields[8]) if len(fields) > 8 else None
-    told = _fields(found) if found else {}
+    told = fields_in(found) if found else {}
     place = sent.positions.get(fields[4], {})
     if place.get("queue") == told.get("queue") and place.get("offset") == told.get("offset"):
         told |= {name: place[name] for name in ("broker", "msg_id") if name in place}
@@ -136,9 +132,3 @@ def _consumed(fields: list[str], sent: _Sent) -> Iterator[Event]:
     } | told
     yield event | {"kind": Kind.DELIVER}
     yield event | {"kind": Kind.RESULT, "result": Result.OK}
-
-
-def _fields(found: re.Match[str]) -> Event:
-    return {
-        name: whole_number(value) if name in ("queue", "offset") else value for name, value in found.groupdict().items()
-    }
