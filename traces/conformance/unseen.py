@@ -80,15 +80,11 @@ class Unseen:
                 return hole.why
         if asks:
             for gap in stream.around:
-                if _of_broker(gap) and (gap.time if gap.due is None else gap.due) <= event.time:
-                    return f"a gap in the recording of {gap.broker}"
+                of_broker = gap.kind is Kind.GAP and gap.actor is None and gap.broker is not None
+                if of_broker and (gap.time if gap.due is None else gap.due) <= event.time:
+                    return f"a gap in the recording of {gap.broker}"  # a reset, or a commit, may have been in it
         other = self.recorders.unsure(event, stream, slack) if asks and self.recorders is not None else ""
         return f"which came first, here or at {other}" if other else ""
-
-
-def _of_broker(event: Event) -> bool:
-    """Whether it is a gap in the recording of a broker of the stream: a reset, or a commit, may have been in it."""
-    return event.kind is Kind.GAP and event.actor is None and event.broker is not None
 
 
 def calls_missing(

@@ -65,7 +65,7 @@ def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator
     most = UNPACKED_AT_LEAST + UNPACKED_TIMES * path.stat().st_size if packing else None
     place = 0
     while True:
-        with _opened(path, packing) as stream:
+        with pa.input_stream(str(path), compression=packing, buffer_size=0 if packing else None) as stream:
             _skip(stream, place)
             try:
                 while piece := stream.read(size):
@@ -88,10 +88,6 @@ def pieces_of(path: Path, problems: Problems, *, size: int = _PIECE) -> Iterator
                     continue
                 problems.add(str(path), 0, f"{packing}: {error}", kind=Trouble.TRUNCATED)
                 return
-
-
-def _opened(path: Path, packing: str | None) -> pa.NativeFile:
-    return pa.input_stream(str(path), compression=packing, buffer_size=0 if packing else None)
 
 
 def _skip(stream: pa.NativeFile, count: int) -> None:

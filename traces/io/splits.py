@@ -127,22 +127,19 @@ class SplitReader:
 
     Attributes:
         problems: problems with the events; problems with a file as a whole were reported when it was opened.
+        told: what this reader has reported of a Parquet file.
         skipped: how much of an imported file is neither an event nor damage; known after a reading.
         repeated: number of events that :meth:`distinct` has dropped; known after a reading.
         counted: whether ``seq`` comes from its recorder; known after a reading.
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
-        self.problems: _Fresh = _Fresh(told) if split.format == PARQUET else _First(told)
+        self.problems = _Fresh(told, by_columns=split.format == PARQUET)
+        self.told = self.problems.seen
         self.skipped: Counter[str] = Counter()
         self.repeated = 0
         self.counted = True
         self._split = split
-
-    @property
-    def told(self) -> Told:
-        """What this reader has reported."""
-        return self.problems.seen
 
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """The events of the split, as :meth:`~.trace.Trace.batches` returns them."""
@@ -210,20 +207,20 @@ class _Part:
 
 
 class _Fresh(Problems):
-    """Collects problems reported after the opening, except those that an earlier reading of other columns has
-    reported.
+    """Collects problems reported after the opening, except those that an earlier reading has reported: of other
+    columns, or of everything if every reading reads everything.
 
     Attributes:
         parts: the reported problems, for :meth:`again`; for each part and kind the first KEPT, the last of which stands
             for all others.
     """
 
-    def __init__(self, told: Told | None) -> None:
+    def __init__(self, told: Told | None, *, by_columns: bool) -> None:
         super().__init__()
         self.listening = False
-        self.told: Told = told or Counter()
-        self.seen: Told = Counter()
+        self.told, self.seen = told, Told()
         self.parts: list[_Part] = []
+        self._by_columns = by_columns
         self._latest: dict[tuple[str, Trouble], list[_Part]] = {}
 
     def add(
@@ -231,13 +228,15 @@ class _Fresh(Problems):
     ) -> None:
         if not self.listening:
             return
-        # A row group that cannot be decoded may break off elsewhere when other columns are read.
-        key = (0, "", kind) if kind is Trouble.UNREADABLE else (line, what, kind)
-        self.seen[key] += times
-        fresh = self.seen[key] - self.told[key]
+        fresh = times if self.told is None else 0
+        if self._by_columns:
+            # A row group that cannot be decoded may break off elsewhere when other columns are read.
+            key = (0, "", kind) if kind is Trouble.UNREADABLE else (line, what, kind)
+            self.seen[key] += times
+            fresh = min(self.seen[key] - (self.told or Told())[key], times)
         if fresh > 0:
-            super().add(file, line, what, kind=kind, times=min(fresh, times))
-            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=min(fresh, times)))
+            super().add(file, line, what, kind=kind, times=fresh)
+            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=fresh))
 
     def again(self, report: Problems) -> None:
         """Report all of it again.
@@ -255,17 +254,3 @@ class _Fresh(Problems):
             self.parts.append(one)
         else:
             known[-1].times += one.times
-
-
-class _First(_Fresh):
-    """The same for files of which every reading reads everything: the first one reports all problems."""
-
-    def __init__(self, told: Told | None) -> None:
-        super().__init__(told)
-        self._is_first = told is None
-
-    def add(
-        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
-    ) -> None:
-        if self.listening and self._is_first:
-            Problems.add(self, file, line, what, kind=kind, times=times)

@@ -17,17 +17,11 @@ from .step import Transition
 from .windows import Record, in_turn, leaves, table
 
 
-def _ask(now: Transition, q: int) -> None:
-    """With ``pulls=whole``, the request goes out in the same step in which its answer comes."""
-    if now.constants.pulls == "whole":
-        now.by_client(Kind.PULL, now.c, q, offset=now.before("next_offset", now.c, q))
-
-
 def answered(now: Transition, result: Result, next_offset: int, count: int = 0) -> None:
-    """The answer to the request of the window."""
-    c, q = now.c, now.q
-    _ask(now, q)
-    _answer(now, result, now.before("next_offset", c, q), next_offset, count)
+    """The answer to the request of the window; with ``pulls=whole``, the request goes out in the same step."""
+    if now.constants.pulls == "whole":
+        send_pull(now)
+    _answer(now, result, now.before("next_offset", now.c, now.q), next_offset, count)
 
 
 def _answer(now: Transition, result: Result, offset: int, next_offset: int, count: int, **fields: Any) -> None:

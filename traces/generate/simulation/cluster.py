@@ -126,6 +126,10 @@ class Cluster(Tables):
         """Processes that run, and are not about to stop."""
         return [process for process in self.members if self.world.processes[process]["alive"]]
 
+    def client_ids(self) -> set[int]:
+        """The client ids of the members."""
+        return {int(self.world.processes[process]["client"]) for process in self.members}
+
     def _heartbeat(self, process: int) -> None:
         if not self.world.processes[process]["alive"]:
             return

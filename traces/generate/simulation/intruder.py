@@ -298,7 +298,7 @@ def _ask_again(cluster: Cluster) -> None:
 
 
 def _free_client(cluster: Cluster) -> int:
-    taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
+    taken = cluster.client_ids()
     return next(n for n in range(cluster.plan.consumers, len(cluster.clients) + 2) if n not in taken)
 
 

@@ -20,8 +20,8 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Header
 from .log_line import BROKER, PLAIN, LogLine, layout_of
-from .log_table import Groups, Table, Told, row, told_again, told_lines
-from .message_text import consumers_in, fields_in
+from .log_table import Groups, Table, Told, consumers, row, told_again, told_lines
+from .message_text import fields_in
 from .protocol import Event, Imported, Importer
 
 _CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=<client>, language="
@@ -37,11 +37,6 @@ STORED_BEFORE = 60_000
 """A dead letter is logged when it was stored, or up to this much later if the broker is busy; ms."""
 
 _JOINED, _FILTERED = "joined", "expression changed"
-
-
-def _subscribed(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    for told in consumers_in(line.message):
-        yield fields_in(found) | {"group": told.group, "subscriptions": told.subscriptions}
 
 
 def _went_back(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -70,8 +65,8 @@ BROKER_TABLE = Table(
     # ConsumerGroupInfo, ClientManageProcessor. Every new member and every changed subscription is followed by the
     # message with all subscriptions, which names only the address.
     row("new consumer connected", f"^new consumer connected, group: <group> .*{_CHANNEL}", says=_JOINED),
-    row("registerConsumer info changed", "SDK address=<detail>, consumerData=", Kind.HEARTBEAT, more=_subscribed),
-    row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=_subscribed),
+    row("registerConsumer info changed", "SDK address=<detail>, consumerData=", Kind.HEARTBEAT, more=consumers),
+    row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=consumers),
     # ConsumerGroupInfo#updateSubscription does not say which member it is, and only other topics are logged with it.
     row(
         "subscription changed, group",

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ...format.kinds import Kind, Result
 from ...format.kinds import Path as Way
 from .log_line import LogLine
-from .log_table import Table, row
-from .message_text import consumers_in, fields_in, messages_in, queues_in, readable_in
+from .log_table import Table, consumers, row
+from .message_text import fields_in, messages_in, queues_in, readable_in
 from .protocol import Event
 
 _REQUEST = r"PullRequest \[consumerGroup=<group>, messageQueue=<mq>, nextOffset=<offset>\]"
@@ -18,20 +18,6 @@ _EXPIRED_LEVEL = 3
 
 MODE, EXPIRES, RESUMES = "mode", "expires", "resumes"
 """The content of a message without an event: how a group consumes, and that a queue will be dropped."""
-
-
-def _route(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    yield fields_in(found) | {"queues": readable_in(line.message.partition(" ,new[")[2])}
-
-
-def _heartbeat(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    for told in consumers_in(line.message):
-        yield fields_in(found) | {"group": told.group, "subscriptions": told.subscriptions, "detail": told.mode}
-
-
-def _not_a_member(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    fields = fields_in(found)
-    yield fields | {"members": [member.strip() for member in fields["members"].split(",") if member.strip()]}
 
 
 def _messages(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -63,8 +49,13 @@ CLIENT_TABLE = Table(
         Kind.UNREGISTER,
     ),
     # Which of the process's clients has asked is not stated: it counts as the name server's answer at that time.
-    row("route info changed", r"^the topic\[<topic>\] route info changed, .* ,new\[Topic", Kind.ROUTE, more=_route),
-    row("HeartbeatData [", r"^HeartbeatData \[clientID=<client>,", Kind.HEARTBEAT, more=_heartbeat),
+    row(
+        "route info changed",
+        r"^the topic\[<topic>\] route info changed, .* ,new\[Topic",
+        Kind.ROUTE,
+        more=lambda found, line: [fields_in(found) | {"queues": readable_in(line.message.partition(" ,new[")[2])}],
+    ),
+    row("HeartbeatData [", r"^HeartbeatData \[clientID=<client>,", Kind.HEARTBEAT, more=consumers),
     # RebalanceImpl, RebalancePushImpl
     row(
         "ebalanced result changed",
@@ -72,7 +63,7 @@ CLIENT_TABLE = Table(
         "group=<group>, topic=<topic>, clientId=<client>, "
         r"(?:mqAllSize=\d+, cidAllSize=<count>, )?",
         Kind.REBALANCE,
-        more=lambda found, line: iter([fields_in(found) | {"assigned": queues_in(line.message)}]),
+        more=lambda found, line: [fields_in(found) | {"assigned": queues_in(line.message)}],
     ),
     row("add a new mq failed", "add a new mq failed"),
     row("add a new mq, ", "^doRebalance, <group>, add a new mq, <mq>", Kind.ASSIGN),
@@ -104,7 +95,9 @@ CLIENT_TABLE = Table(
         "not in cidAll",
         r"^\[BUG\] ConsumerGroup: <group> The consumerId: <client> not in cidAll: \[(?P<members>.*)\]",
         Kind.MEMBERS,
-        more=_not_a_member,
+        more=lambda found, line: [
+            fields_in(found) | {"members": [one.strip() for one in found["members"].split(",") if one.strip()]}
+        ],
     ),
     row("lock OK, ", "message queue lock OK, <group> <mq>", Kind.LOCK, Result.OK),
     row("lock Failed, ", "message queue lock Failed, <group> <mq>", Kind.LOCK, Result.FAILED),

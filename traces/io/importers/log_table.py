@@ -76,6 +76,12 @@ def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | 
     return Row(contains=contains, pattern=compiled, fixed=fixed, more=more, says=says)
 
 
+def consumers(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    """An event for each group of a printed heartbeat; its mode is the detail, unless the pattern has one."""
+    for told in consumers_in(line.message):
+        yield {"detail": told.mode, **fields_in(found), "group": told.group, "subscriptions": told.subscriptions}
+
+
 @dataclass(kw_only=True)
 class Groups:
     """What the messages of a log say about its groups."""

@@ -25,7 +25,7 @@ from ...format.problems import Problems
 from ...format.schema import Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json
-from .protocol import Event, Imported, Importer, with_losses
+from .protocol import UNKNOWN_CLIENT, Event, Imported, Importer, whole_field, with_losses
 
 FIELD, RECORD = "\x01", "\x02"
 _TYPES = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
@@ -38,9 +38,6 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HALF, _DELAYED = 1, 3
 # TR-4: positions in the enumeration ConsumeReturnType.
 _TIMED_OUT, _THREW, _RETURNED_NULL = 1, 2, 3
-
-UNKNOWN_CLIENT = "unknown"
-"""The client of a delivery if neither request id nor bornHost show it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +113,7 @@ class _Known:
             self.evidence |= {Kind.DELIVER, Kind.RESULT}
         if record.type == "SubBefore":
             try:
-                time, attempt = _whole("time", fields[1]), _whole("retry times", fields[6])
+                time, attempt = whole_field("time", fields[1]), whole_field("retry times", fields[6])
             except ValueError:
                 return
             call = self.calls.setdefault(fields[4], _Call(time, _text(fields[3]), {}))
@@ -160,12 +157,12 @@ def _events(path: Path, problems: Problems, known: _Known, skipped: Counter[str]
 
 def _pub(record: _Record, known: _Known) -> Event | str:
     fields = record.fields
-    number, cost = _whole("message type", fields[11]), _whole("cost", fields[10])
+    number, cost = whole_field("message type", fields[11]), whole_field("cost", fields[10])
     if number == _HALF:
         return "half message: stored for consumers only when its transaction is committed"
     offset_id, success = ("null", fields[12]) if len(fields) == 13 else (fields[12], fields[13])
     return {
-        "time": _whole("time", fields[1]),
+        "time": whole_field("time", fields[1]),
         # A delayed message is stored in the schedule topic; its due time is not in the record.
         "kind": Kind.DELAY_STORE if number == _DELAYED else Kind.STORE,
         "result": Result.OK if success == "true" else Result.FAILED,
@@ -181,13 +178,13 @@ def _pub(record: _Record, known: _Known) -> Event | str:
 def _sub_before(record: _Record, known: _Known) -> Event | str:
     fields = record.fields
     return {
-        "time": _whole("time", fields[1]),
+        "time": whole_field("time", fields[1]),
         "kind": Kind.DELIVER,
         "client": _consumer(record, fields[4]),
         "group": _text(fields[3]),
         "topic": known.topics.get(fields[5]),
         "key": _text(fields[5]),
-        "attempt": _whole("retry times", fields[6]),
+        "attempt": whole_field("retry times", fields[6]),
         "detail": f"call {fields[4]}",
     }
 
@@ -197,16 +194,16 @@ def _sub_after(record: _Record, known: _Known) -> Event | str:
     call = known.calls.get(fields[1])
     # Up to 4.7, and for a cloud channel, neither time nor group are written: they come from the beginning of the call.
     if len(fields) >= 9:
-        time, group = _whole("time", fields[7]), _text(fields[8])
+        time, group = whole_field("time", fields[7]), _text(fields[8])
     elif call is not None:
         # TR-5: the cost is that of the batch, divided by its size.
-        time, group = call.time + _whole("cost", fields[3]) * len(call.attempts), call.group
+        time, group = call.time + whole_field("cost", fields[3]) * len(call.attempts), call.group
     else:
         raise ValueError("without time, and its SubBefore is not in the file")
     return {
         "time": time,
         "kind": Kind.RESULT,
-        "result": _result(fields[4] == "true", _whole("context code", fields[6]) if len(fields) > 6 else 0),
+        "result": _result(fields[4] == "true", whole_field("context code", fields[6]) if len(fields) > 6 else 0),
         "client": _consumer(record, fields[1]),
         "group": group,
         "topic": known.topics.get(fields[2]),
@@ -221,7 +218,7 @@ def _end_transaction(record: _Record, known: _Known) -> Event | str:
     if fields[11] != "COMMIT_MESSAGE":
         return f"transaction ended with {fields[11]}"
     return {
-        "time": _whole("time", fields[1]),
+        "time": whole_field("time", fields[1]),
         "kind": Kind.STORE,
         "result": Result.OK,
         "client": _process(fields[5]) or _host(record.born) or UNKNOWN_CLIENT,
@@ -233,7 +230,7 @@ def _end_transaction(record: _Record, known: _Known) -> Event | str:
 
 
 def _recall(record: _Record, known: _Known) -> Event | str:
-    _whole("time", record.fields[1])
+    whole_field("time", record.fields[1])
     return "recall of a delayed message"
 
 
@@ -319,17 +316,6 @@ def _body_of(line: str) -> tuple[str, str] | None:
 def _text(value: str) -> str | None:
     """A text field; Java writes nulls as the word."""
     return None if value in ("", "null") else value
-
-
-def _whole(what: str, value: str) -> int:
-    """A whole-number field.
-
-    Raises:
-        ValueError: it is not a whole number.
-    """
-    if not re.fullmatch(r"-?\d{1,18}", value):
-        raise ValueError(f"{what} is {value!r}, not a whole number")
-    return int(value)
 
 
 def _consumer(record: _Record, request_id: str) -> str:

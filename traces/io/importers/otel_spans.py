@@ -24,10 +24,7 @@ from ...format.problems import Problems
 from ...format.schema import Group, Header, is_text
 from ..compressed import lines_of
 from ..json_text import read_json, what_is_wrong
-from .protocol import Event, Imported, Importer, with_losses
-
-UNKNOWN_CLIENT = "unknown"
-"""The client of a span if neither attributes nor the resource show it."""
+from .protocol import UNKNOWN_CLIENT, Event, Imported, Importer, whole_field, with_losses
 
 _CONSUMER, _PRODUCER = (5, "SPAN_KIND_CONSUMER"), (4, "SPAN_KIND_PRODUCER")
 _UNSET, _OK, _ERROR = range(3)
@@ -96,7 +93,7 @@ class _Span:
             ValueError: it is not a whole number.
         """
         found = self.text(*names)
-        return None if found is None else _whole(names[0], found)
+        return None if found is None else whole_field(names[0], found)
 
     def of_rocketmq(self, name: str) -> str | None:
         """An attribute of RocketMQ, in the place where either version of the conventions has it."""
@@ -271,23 +268,10 @@ def _time(span: _Span, name: str) -> int:
         ValueError: it has none.
     """
     told = span.told.get(name)
-    nanos = _whole(name, str(told)) if isinstance(told, str | int) and not isinstance(told, bool) else 0
+    nanos = whole_field(name, str(told)) if isinstance(told, str | int) and not isinstance(told, bool) else 0
     if nanos <= 0:
         raise ValueError(f"{name} is {told!r}, not a time")
     return nanos // 1_000_000
-
-
-def _whole(what: str, value: str) -> int:
-    """A number.
-
-    Raises:
-        ValueError: it is not a 64-bit integer.
-    """
-    if not (value.removeprefix("-").isascii() and value.removeprefix("-").isdigit() and len(value) < 20):
-        raise ValueError(f"{what} is {value[:40]!r}, not a whole number")
-    if not -(2**63) <= int(value) < 2**63:
-        raise ValueError(f"{what} is {value}, which has more than 64 bits")
-    return int(value)
 
 
 def _spans(path: Path, problems: Problems, skipped: Counter[str]) -> Iterator[_Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,23 @@ class Imported:
     header: Header
     events: Iterator[Event]
     skipped: Counter[str] = field(default_factory=Counter)
+
+
+UNKNOWN_CLIENT = "unknown"
+"""The client of an event if nothing shows it."""
+
+
+def whole_field(what: str, value: str) -> int:
+    """The whole number in a field; ``what`` names the field.
+
+    Raises:
+        ValueError: it is not a 64-bit integer.
+    """
+    if not re.fullmatch(r"-?[0-9]{1,19}", value):
+        raise ValueError(f"{what} is {value[:40]!r}, not a whole number")
+    if not -(2**63) <= int(value) < 2**63:
+        raise ValueError(f"{what} is {value}, which has more than 64 bits")
+    return int(value)
 
 
 def with_losses(events: Iterator[Event], why: str) -> Iterator[Event]:
