@@ -148,17 +148,8 @@ class Follower(Behaviour):
         self.doubtful += bool(doubt)
         self.mismatch_count += not doubt
         if not doubt and len(self.mismatches) < MOST_MISMATCHES:
-            self.mismatches.append(
-                Mismatch(
-                    seq=event.seq if event.seq is not None else event.number,
-                    time=event.time,
-                    place=str(self.stream.place),
-                    event=str(event),
-                    why=str(error),
-                    state=describe(self, c),
-                    enabled=() if c is None else enabled(self, c, event.offset),
-                )
-            )
+            possible = () if c is None else enabled(self, c, event.offset)
+            self.mismatches.append(Mismatch.of(event, self.stream.place, error, describe(self, c), possible))
         if c is not None:
             self.lose(c, "after a mismatch, up to the next assignment")
 

@@ -20,12 +20,6 @@ DUE_WITHIN = 1_000
 """How far a due time may be from the recorded time of storing plus the delay, ms (DL-3)."""
 
 
-def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
-    event.outcome = "mismatches"
-    number = event.seq if event.seq is not None else event.number
-    return Mismatch(seq=number, time=event.time, place=place, event=str(event), why=why, state=state)
-
-
 def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
     """RB-6: a client gives itself what its strategy returns for the members and queues that it saw."""
     found = []
@@ -40,7 +34,8 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
             continue
         told = ", ".join(f"{queue.broker_name}:{queue.queue_id}" for queue in right) or "nothing"
         state = f"members {', '.join(event.members or ())}; queues {', '.join(event.queues or ())}"
-        found.append(_mismatch(event, f"{event.group} {event.topic}", f"the strategy gives {told} (RB-6)", state))
+        event.outcome = "mismatches"
+        found.append(Mismatch.of(event, f"{event.group} {event.topic}", f"the strategy gives {told} (RB-6)", state))
     return found
 
 
@@ -111,7 +106,8 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
                 why = f"level {event.level} waits {delay:,} ms (DL-3)"
         if why:
             state = "; ".join(str(request) for request in requests)
-            found.append(_mismatch(event, f"message {event.key}", why, state))
+            event.outcome = "mismatches"
+            found.append(Mismatch.of(event, f"message {event.key}", why, state))
         else:
             event.follow()
     return found

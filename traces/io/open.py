@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,7 +107,7 @@ def open_trace(
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
             read by an importer with one of the options.
     """
-    if format not in (_AUTO, *_OWN) and _importer(format) is None:
+    if format not in (_AUTO, *_OWN) and importers.importer(format) is None:
         raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_formats()))}.")
     if isinstance(paths, str | Path):
         paths = [paths]
@@ -145,7 +145,7 @@ def open_trace(
             series[form].append(path)
         else:
             chosen.append((form, [path]))
-            importer = _importer(form)
+            importer = importers.importer(form)
             if form == _CAPTURED or (importer is not None and importer.reads_series):
                 series[form] = chosen[-1][1]
     if not chosen:
@@ -272,13 +272,9 @@ def _formats() -> tuple[str, ...]:
     return *_OWN, *(importer.name for importer in importers.all_importers())
 
 
-def _importer(form: str) -> protocol.Importer | None:
-    return next((importer for importer in importers.all_importers() if importer.name == form), None)
-
-
 def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
     """The importers of those forms that have one, each with the options that it accepts."""
-    plain = {form: importer for form in sorted(formats) if (importer := _importer(form)) is not None}
+    plain = {form: importer for form in sorted(formats) if (importer := importers.importer(form)) is not None}
     possible = {form: importer.options for form, importer in plain.items()}
     for name in options:
         if not any(name in names for names in possible.values()):
@@ -290,11 +286,9 @@ def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[
                 "Leave it out."
             )
     return {
-        form: importers.importer(form, **{name: value for name, value in options.items() if name in possible[form]})
-        if possible[form].keys() & options
-        else importer
+        form: replace(importer, **{name: value for name, value in options.items() if name in possible[form]})
         for form, importer in plain.items()
-    }  # fmt: skip
+    }
 
 
 def _source(

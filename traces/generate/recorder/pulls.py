@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....model.offsets import broadcasting
 from ....model.process_queue import NO_OFFSET
 from ....model.pull import carries
 from ....model.tags import PATTERNS, Edition, asked_for, filtered, hash_code
 from ...format.kinds import Kind, Path, Result
 from .step import Transition
-from .windows import Record, in_turn, leaves, table
+from .windows import Record, in_turn, leaves, store_of, table
 
 
 def answered(now: Transition, result: Result, next_offset: int, count: int = 0) -> None:
@@ -101,9 +100,9 @@ def correct_offset(now: Transition) -> None:
 def _corrected(now: Transition) -> int:
     """PL-19: the offset that the step has stored; if it has stored nothing new, the nearer end of the queue."""
     c, q = now.c, now.q
-    cell = ("file", 0 if now.constants.shared_file else c, q) if broadcasting(now.constants) else ("committed", q)
-    if now.after(*cell) != now.before(*cell):
-        return now.after(*cell)
+    store = store_of(now, c, q)
+    if now.after(*store) != now.before(*store):
+        return now.after(*store)
     return now.start(q) if now.before("next_offset", c, q) < now.start(q) else now.end(q)
 
 
