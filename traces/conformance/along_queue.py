@@ -91,7 +91,7 @@ class AlongQueue(Following):
             yield own, lambda s, p: (p is not None or self._batched) and get(s, "stage", c, m) == Stage.RUNNING
         elif kind is Kind.RESULT:
             good = event.result in SUCCESSES
-            own = [one for one in own if _ends_well(one) is good]
+            own = [one for one in own if _ends(one, good)]
             yield own, lambda s, p: p is not None and self._running(s, c) < self._running(p, c)
         elif kind in (Kind.SEND_BACK, Kind.REMOVED):
             if kind is Kind.REMOVED or event.result is Result.OK:
@@ -129,6 +129,6 @@ class AlongQueue(Following):
         return self.get(state, name, f"c{c}", "q0", f"m{m}")
 
 
-def _ends_well(step: Instance) -> bool:
-    """Whether a step that ends a call ends it well."""
-    return step.action.name not in _FAIL and bool(step.arguments.get("success", 1))
+def _ends(step: Instance, good: bool) -> bool:
+    """Whether a step that ends a call ends it well; or, with ``good`` False, whether it does not."""
+    return (step.action.name in _FAIL) is not good and step.arguments.get("success", int(good)) == int(good)

@@ -118,13 +118,7 @@ class Trace:
             TraceError: there is no such column, or there are no events at all, or with ``strict`` any problem.
         """
         chosen = _columns(columns)
-        empty = True
-        for source in self.readers:
-            for batch in source.batches(chosen, rows=rows):
-                empty = False
-                yield batch
-        if empty:
-            raise self.without_events()
+        return self._some(batch for source in self.readers for batch in source.batches(chosen, rows=rows))
 
     def sorted_batches(
         self, columns: Sequence[str] | None = None, *, rows: int = ROWS, memory_bytes: int = MEMORY
@@ -139,10 +133,12 @@ class Trace:
         Raises:
             TraceError: as for :meth:`batches`.
         """
+        chosen = _columns(columns)
+        return self._some(in_order(self._ordered, chosen, rows=rows, memory_bytes=memory_bytes, repeated=self.repeated))
+
+    def _some(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         empty = True
-        for batch in in_order(
-            self._ordered, _columns(columns), rows=rows, memory_bytes=memory_bytes, repeated=self.repeated
-        ):
+        for batch in batches:
             empty = False
             yield batch
         if empty:

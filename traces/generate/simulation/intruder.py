@@ -247,7 +247,7 @@ def _give_away(cluster: Cluster) -> None:
         others = [other for other in cluster.alive() if other != process]
         if queue not in cluster.owned[process] or not window["running"] or window["hung"] == -3 or not others:
             return
-        cluster.give_up_now(process, queue, w)
+        cluster.revoke(process, queue, Path.REMOVAL, waits=False)
         cluster.assign(cluster.random.choice(others), queue)
 
     cluster.after(8_000, give)
