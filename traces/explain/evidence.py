@@ -235,10 +235,13 @@ def _slots(question: Question, names: Names) -> list[int]:
     return [names.slot(slot), names.slot_at("", slot.topic, slot.broker, slot.queue, "")]
 
 
+def _within(number: int) -> int:
+    return max(-(1 << 63), min(number, (1 << 63) - 1))
+
+
 def _ranges(ranges: Iterable[tuple[int, int]]) -> Any:
     """Ranges in order, joined; values beyond 64 bits are clipped."""
-    low, high = -(1 << 63), (1 << 63) - 1
-    return joined((max(low, min(first, high)), max(low, min(last, high))) for first, last in ranges)
+    return joined((_within(first), _within(last)) for first, last in ranges)
 
 
 def _touches(ranges: Any, first: Any, last: Any) -> Any:
