@@ -117,14 +117,19 @@ class Collection:
             self._header = self._facts(brokers)
             while True:
                 began = time.monotonic()
-                self._take_samples(groups, queues)
-                messages = [queue for topic in self._read_topics(groups) for queue in queues.get(topic, ())]
+                if groups:
+                    self._take_samples(groups, queues)
+                topics = {topic for several in groups.values() for topic in several} | self._wanted
+                read = sorted(topics) if self._asked.messages else []
+                messages = [queue for topic in read for queue in queues.get(topic, ())]
                 for several, take in ((trace, self._take_trace), (messages, self._take_message)):
                     self._reading.read(self._cluster, several, self._limits, take, self._save_sometimes)
                 self._save()
                 rest = min(began + every, end) - time.monotonic()
                 if time.monotonic() >= end or self._limits.reached():
-                    return self._done()
+                    self.collected.unread = dict(self._reading.unread)
+                    self.collected.lost = sum(self._reading.lost.values())
+                    return self.collected
                 sleep(max(0.0, rest))
         except ClusterError:
             if (
@@ -170,18 +175,10 @@ class Collection:
         header = Header(delays=min(delays) if len(delays) == 1 else "")
         return replace(header, release=min(releases)) if releases else header
 
-    def _read_topics(self, groups: dict[str, list[str]]) -> list[str]:
-        if not self._asked.messages:
-            return []
-        return sorted({topic for topics in groups.values() for topic in topics} | set(self._wanted))
-
     def _take_samples(self, groups: dict[str, list[str]], queues: dict[str, list[Queue]]) -> None:
-        if not groups:
-            return
-        events = self._sampling.sample(self._cluster, groups, queues)
-        self.collected.samples += 1
-        for event in events:
+        for event in self._sampling.sample(self._cluster, groups, queues):
             self._add(SAMPLES, event, "offsets, members and routes of a running cluster, sampled")
+        self.collected.samples += 1
 
     def _take_trace(self, queue: Queue, message: Stored) -> None:
         try:
@@ -247,15 +244,13 @@ class Collection:
 
     def _save(self) -> None:
         gaps = [*self._sampling.gaps(), *self._unread_gaps()]
-        head = self._headed("what was not collected") | {"groups": self._groups()}
+        groups = {name: {"mode": group.mode} for name, group in sorted(self._sampling.groups.items())}
+        head = self._headed("what was not collected") | {"groups": groups}
         text = "".join(f"{each}\n" for each in (line(head), *map(line, gaps)))
         self._folder.save(
             {"reading": self._reading.kept(), "sampling": self._sampling.kept()}, {GAPS: text} if gaps else {}
         )
         self._saved = time.monotonic()
-
-    def _groups(self) -> dict[str, Any]:
-        return {name: {"mode": group.mode} for name, group in sorted(self._sampling.groups.items())}
 
     def _unread_gaps(self) -> list[Event]:
         """What is missing of the messages of topics, and of the message trace: clients may hold it back (TR-2)."""
@@ -287,8 +282,3 @@ class Collection:
             for queue, why in sorted(found.items())
             if queue.topic != self._asked.trace_topic
         ]
-
-    def _done(self) -> Collected:
-        self.collected.unread = dict(self._reading.unread)
-        self.collected.lost = sum(self._reading.lost.values())
-        return self.collected

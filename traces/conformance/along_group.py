@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...model.assignment import MOST_MEMBERS, MOST_QUEUES, roomy_assignment
-from ...model.kernel import Configuration
 from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
 from ..format.kinds import CLIENT_ENDS, FAILURES, Kind, Result
 from ..monitors.allocations import Unreadable, queues_of
-from .alongside import Following, Shows, possible, processes
+from ..monitors.subscriptions import parse_subscription
+from .alongside import Following, Shows, possible
 from .events import Actor, Event
 
 MOST_EVENTS = 160
@@ -136,9 +136,8 @@ def members(
 
 
 def expressions(subscriptions: Sequence[str] | None) -> dict[str, str]:
-    """Topic → expression, from the subscriptions of a heartbeat, each as ``topic=expression@version``."""
-    told = (text.partition("=") for text in subscriptions or ())
-    return {topic: (rest.rpartition("@")[0] or rest) for topic, _, rest in told}
+    """Topic → expression, from the subscriptions of a heartbeat."""
+    return {topic: expression for topic, expression, _ in map(parse_subscription, subscriptions or ())}
 
 
 def _tells(event: Event) -> bool:
@@ -155,16 +154,11 @@ class AlongGroup(Following):
     )
 
     def __init__(self, found: Members) -> None:
-        super().__init__(found.events)
+        super().__init__(found.events, found.actors, roomy_assignment, found.constants())
         self._found = found
-        self._constants = found.constants()
-        self._brokers = [f"b{number}" for number in range(int(self._constants["brokers"]))]
+        self._brokers = [f"b{number}" for number in range(int(self.constants["brokers"]))]
         self._clients = {f"c{number}": name for (name, _), number in found.actors.items()}
         self._started = {event.actor for event in found.events if event.kind is Kind.CLIENT_START}
-
-    def configuration(self) -> Configuration:
-        """See :class:`Following`."""
-        return roomy_assignment.configure(**self._constants)
 
     def names(self) -> list[str]:
         """See :class:`Following`."""
@@ -172,7 +166,7 @@ class AlongGroup(Following):
         queues = [f"q{number} is {name}" for number, name in enumerate(names)]
         if len(names) > MOST_NAMED:
             queues = [f"q0 to q{len(names) - 1} are {names[0]} to {names[-1]} in their order"]
-        return [*processes(self._found.actors), *queues]
+        return [*self.processes(), *queues]
 
     def unrecorded(self, event: Event) -> frozenset[str]:
         """See :class:`Following`."""
@@ -183,16 +177,15 @@ class AlongGroup(Following):
         """A heartbeat is recorded when it is sent, and takes effect when a broker receives it."""
         return event.kind is Kind.HEARTBEAT and not self._differs(event)
 
-    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
-        """What an event shows, one thing after the other, each with the steps that lead there."""
-        c = self._found.actors.get(event.actor) if event.actor is not None else None
+    def goals(self, event: Event, c: int | None) -> Iterator[tuple[list[Instance], Shows]]:
+        """See :class:`Following`."""
         kind, me = event.kind, f"c{c}"
         if kind is Kind.CLIENT_START:
             yield self.own({"start"}, c=c), lambda s, p: p is not None and self.get(s, "life", me) == Life.UP
         elif kind is Kind.HEARTBEAT and c is not None:
             own = [] if self._differs(event) else self.own({"heartbeat"}, c=c)
             yield own, lambda s, p: bool(own) and self._is_member(s, me)
-            if int(self._constants["unsubscribes"]) and self._found.subscribed.get(event.number, "") is None:
+            if int(self.constants["unsubscribes"]) and self._found.subscribed.get(event.number, "") is None:
                 yield self.own({"unsubscribe"}, c=c), lambda s, p: not self.get(s, "subscribed", me)
         elif kind is Kind.UNREGISTER and c is not None:
             yield self.own({"unregister"}, c=c), lambda s, p: not self._is_member(s, me)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...model.consumption import consumption
-from ...model.kernel import Configuration
 from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
 from ...model.process_queue import Orphan, Stage
 from ..format.kinds import SUCCESSES, Kind, Result
-from .alongside import Following, Shows, processes
+from .alongside import Following, Shows
 from .events import Event
 from .excerpt import Excerpt, stops
 
@@ -51,19 +50,14 @@ class AlongQueue(Following):
     """Follows an excerpt of a queue through ``consumption``."""
 
     def __init__(self, excerpt: Excerpt) -> None:
-        super().__init__(excerpt.events)
+        super().__init__(excerpt.events, excerpt.actors, consumption, excerpt.constants())
         self._excerpt = excerpt
-        self._batched = int(excerpt.constants()["batch"]) > 1
-
-    def configuration(self) -> Configuration:
-        """See :class:`Following`."""
-        return consumption.configure(**self._excerpt.constants())
+        self._batched = int(self.constants["batch"]) > 1
 
     def names(self) -> list[str]:
         """See :class:`Following`."""
-        clients = processes(self._excerpt.actors)
         messages = [f"m{number} is offset {offset}" for number, offset in enumerate(self._excerpt.messages)]
-        return [*clients, *messages, f"q0 is {self._excerpt.stream.place}"]
+        return [*self.processes(), *messages, f"q0 is {self._excerpt.stream.place}"]
 
     def may_come_later(self, event: Event) -> bool:
         """The machine may take the step together with the one in which the message leaves the window."""
@@ -73,9 +67,8 @@ class AlongQueue(Following):
         """See :class:`Following`; a stop is recorded as a whole."""
         return _UNRECORDED | _SHUTTING_DOWN if stops(event) else _UNRECORDED
 
-    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
-        """What an event shows, one thing after the other, each with the steps that lead there."""
-        c = self._excerpt.actors.get(event.actor) if event.actor is not None else None
+    def goals(self, event: Event, c: int | None) -> Iterator[tuple[list[Instance], Shows]]:
+        """See :class:`Following`."""
         kind = event.kind
         if kind not in _STEPS or (c is None and kind is not Kind.COMMIT):
             return
@@ -98,7 +91,8 @@ class AlongQueue(Following):
             yield own, lambda s, p: (p is not None or self._batched) and get(s, "stage", c, m) == Stage.RUNNING
         elif kind is Kind.RESULT:
             good = event.result in SUCCESSES
-            yield self._with_outcome(own, good), lambda s, p: p is not None and self._returned(s, p, c)
+            own = [one for one in own if _ends(one, good)]
+            yield own, lambda s, p: p is not None and self._running(s, c) < self._running(p, c)
         elif kind in (Kind.SEND_BACK, Kind.REMOVED):
             if kind is Kind.REMOVED or event.result is Result.OK:
                 yield (
@@ -115,18 +109,6 @@ class AlongQueue(Following):
 
     def _pulled(self, c: int | None, end: int, state: StateTuple, _: StateTuple | None) -> bool:
         return self._of(state, "next_offset", c) == end
-
-    def _with_outcome(self, steps: Iterable[Instance], good: bool) -> list[Instance]:
-        """Of the steps that end a call, those that end it well, or those that do not."""
-        return [
-            one
-            for one in steps
-            if (one.action.name in _FAIL) is not good and one.arguments.get("success", int(good)) == int(good)
-        ]
-
-    def _returned(self, state: StateTuple, before: StateTuple, c: int | None) -> bool:
-        """Whether some listener of a client is no longer running."""
-        return self._running(state, c) < self._running(before, c)
 
     def _running(self, state: StateTuple, c: int | None) -> int:
         """How many messages the listeners of a client have without a known result."""
@@ -145,3 +127,8 @@ class AlongQueue(Following):
     def _of(self, state: StateTuple, name: str, c: int | None, m: int | None = None) -> int:
         """A variable of a client and a message."""
         return self.get(state, name, f"c{c}", "q0", f"m{m}")
+
+
+def _ends(step: Instance, good: bool) -> bool:
+    """Whether a step that ends a call ends it well; or, with ``good`` False, whether it does not."""
+    return (step.action.name in _FAIL) is not good and step.arguments.get("success", int(good)) == int(good)

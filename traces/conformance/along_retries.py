@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from ...model.consumption import consumption
 from ...model.delay import DelayTable
-from ...model.kernel import Configuration
 from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
@@ -23,7 +22,7 @@ from ...model.process_queue import Orphan, Stage
 from ...model.retry_copy import Place
 from ..format.kinds import CLIENT_ENDS, SUCCESSES, Kind, Path, Result
 from ..format.schema import MOST_ATTEMPTS, Group
-from .alongside import Following, Shows, possible, processes
+from .alongside import Following, Shows, possible
 from .events import Actor, Event
 
 MOST_DELIVERIES = 4
@@ -171,32 +170,24 @@ class AlongRetries(Following):
     """Follows a message and its retries through ``consumption``."""
 
     def __init__(self, found: Chain) -> None:
-        super().__init__(found.events)
+        super().__init__(found.events, found.actors, consumption, found.constants())
         self._chain = found
-        self._constants = found.constants()
-        self._copies = [f"k{number}" for number in range(int(self._constants["copies"]))]
-        self._messages = [f"m{number}" for number in range(int(self._constants["messages"]))]
+        self._copies = [f"k{number}" for number in range(int(self.constants["copies"]))]
+        self._messages = [f"m{number}" for number in range(int(self.constants["messages"]))]
         moved = any(event.kind is Kind.DELAY_DELIVER for event in found.events)
         self._quiet = frozenset({"take", "drop", "pull", "ripen", *(() if moved else ("deliver",))})
         # How many events of its kind there were up to an event, by its number.
         self._nth: dict[int, int] = {}
-        counts = {"stored": 0, "sent": 0, "delivered": 0}
-        waiting = 0
+        stored, sent, delivered = itertools.count(1), itertools.count(1), itertools.count(1)
+        waiting = False
         for event in found.events:
             if event.kind is Kind.DELAY_STORE or (event.kind is Kind.DEAD_LETTER and not waiting):
-                counts["stored"] += 1
-                self._nth[event.number] = counts["stored"]
-                waiting += _is_dead(event) and event.kind is Kind.DELAY_STORE
+                self._nth[event.number] = next(stored)
+                waiting |= _is_dead(event) and event.kind is Kind.DELAY_STORE
             elif event.kind is Kind.SEND_BACK and event.result is Result.OK:
-                counts["sent"] += 1
-                self._nth[event.number] = counts["sent"]
+                self._nth[event.number] = next(sent)
             elif event.kind is Kind.DELAY_DELIVER:
-                counts["delivered"] += 1
-                self._nth[event.number] = counts["delivered"]
-
-    def configuration(self) -> Configuration:
-        """See :class:`Following`."""
-        return consumption.configure(**self._constants)
+                self._nth[event.number] = next(delivered)
 
     def names(self) -> list[str]:
         """See :class:`Following`."""
@@ -204,15 +195,14 @@ class AlongRetries(Following):
         message = (
             f"m0 of q0 is {self._chain.key}{f' at count {count}, from which counts are told here' if count else ''}"
         )
-        return [*processes(self._chain.actors), message, "q1 is the retry queue of its group"]
+        return [*self.processes(), message, "q1 is the retry queue of its group"]
 
     def unrecorded(self, event: Event) -> frozenset[str]:
         """See :class:`Following`."""
         return self._quiet | {"stop", "unregister"} if event.kind is Kind.CLIENT_STOP else self._quiet
 
-    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
-        """What an event shows, one thing after the other, each with the steps that lead there."""
-        c = self._chain.actors.get(event.actor) if event.actor is not None else None
+    def goals(self, event: Event, c: int | None) -> Iterator[tuple[list[Instance], Shows]]:
+        """See :class:`Following`."""
         kind = event.kind
         if kind is Kind.DELIVER and c is not None:
             queues = self._queues(event)
@@ -291,21 +281,22 @@ class AlongRetries(Following):
         stored = self.get(s, "times", f"k{self.get(s, 'content', m)}") if q == "q1" else 0
         return stored + self.get(s, "failed_send_backs", c, q, m)
 
-    def _running(self, s: StateTuple, c: int | None) -> int:
-        positions = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
+    def _running(self, s: StateTuple, c: int) -> int:
         return sum(
             self.get(s, "stage", *place) == Stage.RUNNING
             or self.get(s, "orphan", *place) == Orphan.RUNNING
             or self.get(s, "overdue", *place)
-            for place in positions
+            for place in self._places(c)
         )
 
     def _failed(self, s: StateTuple, c: int) -> bool:
-        positions = [(f"c{c}", q, m) for q in ("q0", "q1") for m in self._messages]
         return any(
             self.get(s, "stage", *place) == Stage.FAILED or self.get(s, "orphan", *place) == Orphan.FAILED
-            for place in positions
+            for place in self._places(c)
         )
+
+    def _places(self, c: int) -> Iterator[tuple[str, str, str]]:
+        return itertools.product([f"c{c}"], ("q0", "q1"), self._messages)
 
     def _stored(self, s: StateTuple) -> int:
         return sum(self.get(s, "place", k) != Place.NONE for k in self._copies)

@@ -34,6 +34,8 @@ class Following(ABC):
 
     Attributes:
         events: what was recorded, in its order.
+        actors: process → its number in the machine.
+        constants: those of the machine.
         machine: the configuration in which runs are searched; set by :func:`alongside`.
         cell: label of a variable → its position in a state.
     """
@@ -41,16 +43,19 @@ class Following(ABC):
     machine: PlainMachine
     cell: Mapping[str, int]
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self.events = events
+    def __init__(
+        self, events: Sequence[Event], actors: Mapping[Actor, int], of: Machine, constants: Mapping[str, int | str]
+    ) -> None:
+        self.events, self.actors, self.constants = events, actors, constants
+        self._model = of
 
-    @abstractmethod
     def configuration(self) -> Configuration:
         """The machine and its constants.
 
         Raises:
             ConfigurationError: the model has no such configuration.
         """
+        return self._model.configure(**self.constants)
 
     @abstractmethod
     def names(self) -> list[str]:
@@ -61,12 +66,19 @@ class Following(ABC):
         """The actions that may happen before an event, and that no event shows."""
 
     @abstractmethod
-    def goals(self, event: Event) -> Iterator[tuple[list[Instance], Shows]]:
-        """What an event shows, one thing after the other, each with the steps that lead there."""
+    def goals(self, event: Event, c: int | None) -> Iterator[tuple[list[Instance], Shows]]:
+        """What an event of the process ``c`` (None without one) shows, one thing after the other, each with the steps
+        that lead there.
+        """
 
     def may_come_later(self, event: Event) -> bool:
         """Whether the machine may take the step of an event later, together with another one."""
         return False
+
+    def processes(self) -> list[str]:
+        """Which client of the model stands for which process."""
+        found = sorted(self.actors.items(), key=lambda item: item[1])
+        return [f"c{number} is {name}{f'#{count}' if count else ''}" for (name, count), number in found]
 
     def own(self, names: Collection[str], **arguments: int | None) -> list[Instance]:
         """The steps with these names and, if they have arguments, with these; None matches any."""
@@ -153,20 +165,13 @@ def alongside(following: Following, *, wanted: Property | None = None) -> Alongs
     return Alongside(steps=tuple(reversed(labels)), events=tuple(events))
 
 
-def processes(actors: Mapping[Actor, int]) -> list[str]:
-    """Which client of the model stands for which process."""
-    found = sorted(actors.items(), key=lambda item: item[1])
-    return [f"c{number} is {name}{f'#{count}' if count else ''}" for (name, count), number in found]
-
-
 def possible(machine: Machine, constants: Mapping[str, int | str]) -> dict[str, int | str]:
     """Constants that a machine accepts: each limited to its maximum."""
-
-    def within(name: str, value: int | str) -> int | str:
-        high = machine.constants[name].high
-        return min(value, high) if isinstance(value, int) and isinstance(high, int) else value
-
-    return {name: within(name, value) for name, value in constants.items()}
+    highest = {name: machine.constants[name].high for name in constants}
+    return {
+        name: min(value, high) if isinstance(value, int) and isinstance(high := highest[name], int) else value
+        for name, value in constants.items()
+    }
 
 
 def _best(machine: PlainMachine, nodes: Sequence[_Node], wanted: Property | None) -> _Node:
@@ -182,7 +187,8 @@ def _best(machine: PlainMachine, nodes: Sequence[_Node], wanted: Property | None
 def _after(following: Following, event: Event, before: Sequence[_Node]) -> list[_Node]:
     """The runs that match an event; none if the model does not allow it."""
     kept = list(before)
-    for own, shows in following.goals(event):
+    c = following.actors.get(event.actor) if event.actor is not None else None
+    for own, shows in following.goals(event, c):
         found = _reach(following, event, own, shows, kept)
         if found and following.may_come_later(event):
             found = sorted({id(node): node for node in [*found, *kept]}.values(), key=lambda node: node.length)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..clocks.clocks import UNBOUNDED, Clocks, clocks_of
+from ..clocks.clocks import UNBOUNDED, clocks_of
 from ..clocks.observed import COLUMNS, Observed
 from ..clocks.order import Order
 from ..clocks.pairs import BY_CLIENT
 from ..encoding.names import Actor
 from ..format.kinds import BROKER_RUNS, OF_BROKERS, Kind
-from ..io import ROWS, Trace
+from ..io import Trace
 from .events import Event
 from .streams import Stream
 
@@ -63,19 +63,13 @@ def in_time(trace: Trace, *, slack: int) -> Recorders:
 
     Reads the trace once, unless its clocks are known. ``slack`` is the assumed distance of clocks without bounds, ms.
     """
-    if trace.clocks is None:
-        clocks = _measured(trace)
+    clocks = trace.clocks
+    if clocks is None:
+        seen = Observed(trace.rows or 0)
+        for batch in trace.batches(COLUMNS):
+            seen.see(batch)
+        clocks = clocks_of(seen, trace.header.broadcasting)
         if clocks.corrects:
             trace.correct(clocks)
-    else:
-        clocks = trace.clocks
     brokers = frozenset(one.name for one in clocks.clocks if one.incarnation < 0)
     return Recorders(order=Order(clocks, slack), brokers=brokers)
-
-
-def _measured(trace: Trace) -> Clocks:
-    seen = Observed(trace.rows or 0)
-    for source in trace.readers:
-        for batch in source.batches(COLUMNS, rows=ROWS):
-            seen.see(batch)
-    return clocks_of(seen, trace.header.broadcasting)

@@ -82,7 +82,7 @@ class Follower(Behaviour):
         self._of_process: dict[Actor, list[Event]] = defaultdict(list)
         for event in stream.events:
             if event.actor is not None and event.kind is not Kind.GAP:
-                of_window = self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch]
+                of_window = self._window(event)
                 of_process = self._of_process[event.actor]
                 event.place, event.place_of_all = len(of_window), len(of_process)
                 of_window.append(event)
@@ -94,25 +94,20 @@ class Follower(Behaviour):
             raise Impossible("the event does not say which client it is of")
         return self.stream.actors[event.actor]
 
+    def _window(self, event: Event) -> list[Event]:
+        assert event.actor is not None
+        return self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch]
+
     def following(self, event: Event) -> Event | None:
         """The next event of the same window."""
-        if event.actor is None:
-            return None
-        events = self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch]
-        return events[event.place + 1] if event.place + 1 < len(events) else None
+        return next(self.later(event), None)
 
     def later(self, event: Event, *, any_window: bool = False) -> Iterator[Event]:
         """The events of the same window after this one; or those of all windows of the same process."""
         if event.actor is None:
             return
-        if any_window:
-            events, first = self._of_process[event.actor], event.place_of_all + 1
-        else:
-            events, first = (
-                self._of_window[event.actor, UNTOLD if event.epoch is None else event.epoch],
-                event.place + 1,
-            )
-        for place in range(first, len(events)):
+        events = self._of_process[event.actor] if any_window else self._window(event)
+        for place in range((event.place_of_all if any_window else event.place) + 1, len(events)):
             yield events[place]
 
     def follow(self, handlers: Mapping[Kind, Handler]) -> None:
@@ -153,17 +148,8 @@ class Follower(Behaviour):
         self.doubtful += bool(doubt)
         self.mismatch_count += not doubt
         if not doubt and len(self.mismatches) < MOST_MISMATCHES:
-            self.mismatches.append(
-                Mismatch(
-                    seq=event.seq if event.seq is not None else event.number,
-                    time=event.time,
-                    place=str(self.stream.place),
-                    event=str(event),
-                    why=str(error),
-                    state=describe(self, c),
-                    enabled=() if c is None else enabled(self, c, event.offset),
-                )
-            )
+            possible = () if c is None else enabled(self, c, event.offset)
+            self.mismatches.append(Mismatch.of(event, self.stream.place, error, describe(self, c), possible))
         if c is not None:
             self.lose(c, "after a mismatch, up to the next assignment")
 

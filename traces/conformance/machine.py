@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from ...model.consumption import consumption
-from ...model.kernel import UNBOUNDED, Machine, Mutant
+from ...model.kernel import UNBOUNDED, Machine
 from ...model.kernel.direct import Direct
 from ..format.kinds import Kind, Result
 from ..format.schema import MOST_ATTEMPTS
@@ -25,6 +25,8 @@ _SOME_CLUSTER = ("moves", "crashes", "leaves", "failures", "restarts", "retentio
 _SOME_CLUSTERING = ("lost_commits", "truncations", "recreations", "refusals", "resets")
 _SOME_ORDERLY = ("reallocations", "late_locks", "lock_losses", "pauses")
 
+_SIZES = frozenset({"consumers", "queues", "messages", "arriving", "retry_room", "copies", "attempts", "tags"})
+_OBSERVERS = frozenset({"causes", "watch_clients", "watch_offsets", "watch_retries"})
 _OLD = "4."
 
 
@@ -48,7 +50,10 @@ class Machines:
 
     def __init__(self, mutant: str = "") -> None:
         self._machine = _without_bounds(consumption.mutated(mutant)) if mutant else _MACHINE
-        self._of_mutant = _needed_by(consumption.mutants[mutant]) if mutant else {}
+        # What a bug needs in order to happen, such as a replica, but no sizes and no budgets.
+        passed_over = _SIZES | _OBSERVERS | consumption.budgets
+        needed = consumption.mutants[mutant].wrong_constants if mutant else {}
+        self._of_mutant = {name: value for name, value in needed.items() if name not in passed_over}
         self._made: dict[tuple[tuple[str, int | str], ...], Direct] = {}
 
     def of(self, constants: Mapping[str, int | str]) -> Direct:
@@ -62,16 +67,6 @@ class Machines:
             self._made[key] = Direct(self._machine.configure(**dict(key)))
         self._made[key].restart()
         return self._made[key]
-
-
-_SIZES = frozenset({"consumers", "queues", "messages", "arriving", "retry_room", "copies", "attempts", "tags"})
-_OBSERVERS = frozenset({"causes", "watch_clients", "watch_offsets", "watch_retries"})
-
-
-def _needed_by(mutant: Mutant) -> dict[str, int | str]:
-    """The constants that a bug needs in order to happen, such as a replica, but no sizes and no budgets."""
-    passed_over = _SIZES | _OBSERVERS | consumption.budgets
-    return {name: value for name, value in mutant.wrong_constants.items() if name not in passed_over}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,9 @@ def commit_memory(f: Follower, event: Event) -> str | None:
         side.values.add(offset)
         return orderly.STOPPING
     if window is None or not f.owns(c):
-        if offset not in side.values and offset != side.answer and not _answered(f, c, offset):
+        # OF-3, OF-10: it may come from the store if the answer is not recorded; reading a file never is.
+        is_asked = f.broadcasting or Kind.OFFSET_QUERY not in f.stream.told()
+        if offset not in side.values and offset != side.answer and not (is_asked and f.was_stored(c, offset)):
             raise Impossible(f"its in-memory offset never was {f.told(offset)}")
         return None
     if offset not in window.marks:
@@ -59,12 +61,6 @@ def _taken_along(f: Follower, event: Event, c: int, offset: int) -> bool:
     }
     held = {m for m in f.sides[c].live if f.stage(c, m) is not Stage.ABSENT}
     return bool(held) and held <= leaving
-
-
-def _answered(f: Follower, c: int, offset: int) -> bool:
-    """OF-3, OF-10: whether the offset may come from the store if this is not recorded; reading a file never is."""
-    is_asked = f.broadcasting or Kind.OFFSET_QUERY not in f.stream.told()
-    return is_asked and f.was_stored(c, offset)
 
 
 def commit(f: Follower, event: Event) -> str | None:

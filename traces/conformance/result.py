@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...properties.verdict import Verdict
+from .events import Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,13 @@ class Mismatch:
     why: str
     state: str = ""
     enabled: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, event: Event, place: object, why: object, state: str, enabled: tuple[str, ...] = ()) -> Mismatch:
+        """That an event of the recording does not follow."""
+        seq = event.seq if event.seq is not None else event.number
+        told = str(place), str(event), str(why)
+        return cls(seq=seq, time=event.time, place=told[0], event=told[1], why=told[2], state=state, enabled=enabled)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from ...model.allocation import MessageQueue
 from ...model.delay import DEFAULT_LEVELS, DelayTable, stored_level
 from ...model.kernel import ConfigurationError
 from ...model.retry_policy import EXPIRY_LEVEL, copy_times, fallback_level, is_dead_letter, maximum_sent, retry_level
-from ..encoding.names import DEAD_LETTER_PREFIX, RETRY_PREFIX, group_of_topic
+from ..encoding.names import DEAD_LETTER_PREFIX, group_of_topic
 from ..format.kinds import FAILURES, Kind, Path, Result
 from ..format.schema import Group, Header
 from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
@@ -19,41 +20,12 @@ DUE_WITHIN = 1_000
 """How far a due time may be from the recorded time of storing plus the delay, ms (DL-3)."""
 
 
-def _mismatch(event: Event, place: str, why: str, state: str) -> Mismatch:
-    event.outcome = "mismatches"
-    number = event.seq if event.seq is not None else event.number
-    return Mismatch(seq=number, time=event.time, place=place, event=str(event), why=why, state=state)
-
-
 def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
     """RB-6: a client gives itself what its strategy returns for the members and queues that it saw."""
     found = []
     for event in events:
-        group = header.groups.get(event.group or "", Group())
-        if event.queues is None or event.assigned is None or event.topic is None or event.actor is None:
-            event.pass_over("rebalance: what it saw, or answered, was not recorded")
-            continue
-        if group.differs:
-            event.pass_over(f"rebalance: {group.differs}")
-            continue
-        if event.result in FAILURES | {Result.ERROR}:
-            event.pass_over("rebalance: passes that failed")
-            continue
-        known = strategy_of(event.detail or group.strategy or "AVG")
-        if group.mode != "broadcasting" and (known is None or event.members is None):
-            event.pass_over(f"rebalance: strategy {event.detail or group.strategy}, or its members, are not known")
-            continue
         try:
-            answer = queues_of(event.topic, event.assigned)
-            if group.mode == "broadcasting":
-                right = queues_of(event.topic, event.queues)
-            else:
-                assert known is not None
-                assert event.members is not None
-                share = expected_share(
-                    known[0], own_id=event.actor[0], topic=event.topic, queues=event.queues, members=event.members
-                )
-                right = tuple(sorted(share or ()))
+            answer, right = _shares(event, header.groups.get(event.group or "", Group()))
         except Unreadable as error:
             event.pass_over(f"rebalance: {error}")
             continue
@@ -61,9 +33,34 @@ def rebalances(events: Iterable[Event], header: Header) -> list[Mismatch]:
             event.follow()
             continue
         told = ", ".join(f"{queue.broker_name}:{queue.queue_id}" for queue in right) or "nothing"
-        state = f"members {', '.join(event.members or ())}; queues {', '.join(event.queues)}"
-        found.append(_mismatch(event, f"{event.group} {event.topic}", f"the strategy gives {told} (RB-6)", state))
+        state = f"members {', '.join(event.members or ())}; queues {', '.join(event.queues or ())}"
+        event.outcome = "mismatches"
+        found.append(Mismatch.of(event, f"{event.group} {event.topic}", f"the strategy gives {told} (RB-6)", state))
     return found
+
+
+def _shares(event: Event, group: Group) -> tuple[Sequence[MessageQueue], Sequence[MessageQueue]]:
+    """The queues that a client gave itself in a pass, and those that its strategy gives it, sorted.
+
+    Raises:
+        Unreadable: the pass cannot be judged; the message says why.
+    """
+    if event.queues is None or event.assigned is None or event.topic is None or event.actor is None:
+        raise Unreadable("what it saw, or answered, was not recorded")
+    if group.differs:
+        raise Unreadable(group.differs)
+    if event.result in FAILURES | {Result.ERROR}:
+        raise Unreadable("passes that failed")
+    answer = queues_of(event.topic, event.assigned)
+    if group.mode == "broadcasting":
+        return answer, queues_of(event.topic, event.queues)
+    known = strategy_of(event.detail or group.strategy or "AVG")
+    if known is None or event.members is None:
+        raise Unreadable(f"strategy {event.detail or group.strategy}, or its members, are not known")
+    share = expected_share(
+        known[0], own_id=event.actor[0], topic=event.topic, queues=event.queues, members=event.members
+    )
+    return answer, tuple(sorted(share or ()))
 
 
 def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[int, int]] = ()) -> list[Mismatch]:
@@ -92,11 +89,7 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
         if event.kind not in (Kind.DELAY_STORE, Kind.DEAD_LETTER):
             continue
         requests = asked.get((_group(event), event.key or ""), [])
-        if (
-            event.attempt == 0
-            and event.topic is not None
-            and not event.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
-        ):
+        if event.attempt == 0 and event.topic is not None and not group_of_topic(event.topic):
             event.pass_over(f"{event.kind}: a message that its producer delays")
             continue
         if not requests or event.attempt is None:
@@ -113,7 +106,8 @@ def retries(events: Sequence[Event], header: Header, *, missing: Sequence[tuple[
                 why = f"level {event.level} waits {delay:,} ms (DL-3)"
         if why:
             state = "; ".join(str(request) for request in requests)
-            found.append(_mismatch(event, f"message {event.key}", why, state))
+            event.outcome = "mismatches"
+            found.append(Mismatch.of(event, f"message {event.key}", why, state))
         else:
             event.follow()
     return found

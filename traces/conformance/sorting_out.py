@@ -238,11 +238,14 @@ def _all_told(batch: pa.RecordBatch, *names: str) -> Any:
     return told
 
 
+def _words(table: pa.Table, name: str) -> pa.DictionaryArray:
+    column = table.column(name).combine_chunks()
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
 def _codes(table: pa.Table, name: str) -> Any:
     """A number for each value of a column; 0 for none."""
-    column = table.column(name).combine_chunks()
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+    column = _words(table, name)
     codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
     # An empty word counts as none.
     empty = [at + 1 for at, word in enumerate(column.dictionary.to_pylist()) if word == ""]
@@ -254,9 +257,7 @@ def _hashes(table: pa.Table, names: Sequence[str]) -> Any:
     """The same number for rows with equal columns, in any table."""
     hashes = np.zeros(len(table), np.uint64)
     for name in names:
-        column = table.column(name).combine_chunks()
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
+        column = _words(table, name)
         of_word = [zlib.crc32(str(word).encode()) for word in column.dictionary.to_pylist()]
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         told = np.array([*(0 if word == zlib.crc32(b"") else word for word in of_word), 0], np.uint64)[codes]

@@ -100,25 +100,13 @@ def _explained(stream: Stream, unseen: Unseen, machines: dict[str, Machines], sl
             continue
         if not follower.mismatches:
             wholly.append(mutant.id)
-        elif _number(follower.mismatches[0]) > _number(first):
+        elif (follower.mismatches[0].time, follower.mismatches[0].seq) > (first.time, first.seq):
             further.append(mutant.id)
-    return [
-        Explained(
-            place=stream.place,
-            mismatch=first,
-            wholly=tuple(wholly),
-            further=tuple(further),
-            asked=asked,
-            cut=cut,
-        )
-    ]
+    place, allowed, passed = stream.place, tuple(wholly), tuple(further)
+    return [Explained(place=place, mismatch=first, wholly=allowed, further=passed, asked=asked, cut=cut)]
 
 
 def _machines(known: dict[str, Machines], mutant: str) -> Machines:
     if mutant not in known:
         known[mutant] = Machines(mutant)
     return known[mutant]
-
-
-def _number(mismatch: Mismatch) -> tuple[int, int]:
-    return mismatch.time, mismatch.seq

@@ -209,7 +209,8 @@ class ContextEvents:
 
     def _places(self, kinds: Collection[str], span: tuple[int, int] | None = None) -> Any:
         first, last = span or (0, len(self))
-        return np.flatnonzero(_among(self.codes[0][first:last], [kind in kinds for kind in self.values[0]])) + first
+        wanted = np.array([kind in kinds for kind in self.values[0]], np.bool_)
+        return np.flatnonzero(wanted[self.codes[0][first:last]]) + first
 
     def _column(self, name: str, places: Any) -> Iterable[Any]:
         if name == "time":
@@ -255,10 +256,6 @@ def _by_actor(events: ContextEvents, kinds: Collection[str]) -> Mapping[Actor, A
         actor = Actor(client, run or 0) if client else Actor(broker or "", -1)
         found.setdefault(actor, []).append(places)
     return {actor: np.sort(np.concatenate(places)) for actor, places in found.items()}
-
-
-def _among(codes: Any, wanted: Sequence[bool]) -> Any:
-    return np.array(wanted, np.bool_)[codes]
 
 
 def _hashable(value: Any) -> Any:

@@ -24,6 +24,9 @@ queue (its events do not name one).
 """
 
 
+_BY_DEFAULT = Group()
+
+
 def group_of_topic(topic: str) -> str:
     """The group whose retry or dead-letter topic this is; empty if it is neither."""
     return next((topic[len(one) :] for one in (RETRY_PREFIX, DEAD_LETTER_PREFIX) if topic.startswith(one)), "")
@@ -126,28 +129,21 @@ class Names:
         The group is taken from the name of a retry or dead-letter topic if the event does not state it.
         """
         group = group or group_of_topic(topic)
-        known = self.of_groups.get(group)
-        own = known is not None and known.mode == "broadcasting"
-        return self.slot(
-            Slot(group, topic, broker, queue, client, member) if own else Slot(group, topic, broker, queue)
-        )
+        if self.of_groups.get(group, _BY_DEFAULT).mode == "broadcasting":
+            return self.slot(Slot(group, topic, broker, queue, client, member))
+        return self.slot(Slot(group, topic, broker, queue))
 
     def _flags(self, slot: Slot) -> int:
-        known = self.of_groups.get(slot.group)
-        flags = 0
-        if known is not None and known.listener == "orderly":
-            flags |= ORDERLY
-        if known is not None and known.mode == "broadcasting":
-            flags |= BROADCASTING
-        if slot.topic.startswith(RETRY_PREFIX):
-            flags |= RETRY_TOPIC
-        if slot.topic.startswith(DEAD_LETTER_PREFIX):
-            flags |= DEAD_LETTER_TOPIC
-        if not slot.group:
-            flags |= OF_A_TOPIC
-        if slot.queue < 0:
-            flags |= NO_QUEUE
-        return flags
+        known = self.of_groups.get(slot.group, _BY_DEFAULT)
+        flags = {
+            ORDERLY: known.listener == "orderly",
+            BROADCASTING: known.mode == "broadcasting",
+            RETRY_TOPIC: slot.topic.startswith(RETRY_PREFIX),
+            DEAD_LETTER_TOPIC: slot.topic.startswith(DEAD_LETTER_PREFIX),
+            OF_A_TOPIC: not slot.group,
+            NO_QUEUE: slot.queue < 0,
+        }
+        return sum(flag for flag, is_set in flags.items() if is_set)
 
 
 _START = 1 << 10

@@ -12,7 +12,7 @@ import pickle
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -74,10 +74,6 @@ class _Layout:
             return cls(type_, ABSENT, type_, known, positions=True)
         return cls(type_, 0, type_, length)
 
-    def holding(self, count: int) -> _Layout:
-        """The same for a part of the column, which has so many stored values."""
-        return _Layout(self.type, self.base, self.stored, count, self.absent, self.positions)
-
     @property
     def room(self) -> tuple[int, int]:
         """Number of bytes for the values, and for the positions."""
@@ -136,7 +132,7 @@ class Packed:
             first, last = np.searchsorted(positions, (begin, end)) if layout.positions else (begin, end)
             layouts[name] = layout
             if layout.count:
-                layouts[name] = layout.holding(int(last - first))
+                layouts[name] = replace(layout, count=int(last - first))
                 pieces += [values[first:last], positions[first:last] - _POSITION.type(begin)]
         return Packed(end - begin, layouts, _joined(pieces))
 

@@ -70,8 +70,9 @@ def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orde
             attempts[at] = replace(attempts[at], result=event.get("result") or "", took=took)
         elif event["kind"] == Kind.SEND_BACK:
             asked = event.get("level") or 0
-            if event.get("path") == Path.FALLBACK:
-                asked = _fallback(event, attempts[at])
+            if event.get("path") == Path.FALLBACK:  # SB-4: the client chooses, whatever the listener requested
+                number = attempts[at].number
+                asked = int(fallback_level(event.get("attempt") or 0 if number is None else number))
             attempts[at] = replace(attempts[at], asked=asked, sent_back=event.get("result") or "")
         elif event["kind"] == Kind.DELAY_STORE:
             attempts[at] = replace(attempts[at], level=event.get("level"))
@@ -102,12 +103,6 @@ def _attempt_of(event: Event, attempts: Sequence[Attempt]) -> int | None:
         elif (event.get("offset") is None or spot_of(event) == attempt.place) and actor_of(event) == attempt.client:
             return at
     return None
-
-
-def _fallback(event: Event, attempt: Attempt) -> int:
-    """The level of a retry that the client produces itself, whatever the listener requested (SB-4)."""
-    times = attempt.number if attempt.number is not None else event.get("attempt") or 0
-    return int(fallback_level(times))
 
 
 def _expected(attempt: Attempt, limit: int, settings: Settings) -> Attempt:

@@ -97,7 +97,9 @@ def outcome_of(
     if ended is None:
         ended = _unfinished(asked, attempts[-1], limit, _tries(attempts)) if attempts else _never(asked)
     status, told = ended
-    hole = _lost_since(asked, _DELIVERIES, _first_heard(asked), located.coverage.end)
+    # It may have been delivered since it was stored, or since the recording began.
+    stored = [each.event["time"] for each in own if each.event["kind"] == Kind.STORE]
+    hole = _lost_since(asked, _DELIVERIES, min(stored, default=located.coverage.begin), located.coverage.end)
     messages, consumed = _of_batch(asked)
     return Outcome(
         group=group,
@@ -142,7 +144,8 @@ def _of_batch(asked: _Asked) -> tuple[int, int]:
     """
     kinds = (Kind.STORE, Kind.DELIVER)
     seen = [each.event for each in asked.own if each.event["kind"] in kinds and each.event.get("offset") is not None]
-    positions = {spot_of(event) for event in seen if _is_original(event)}
+    elsewhere = (RETRY_PREFIX, DEAD_LETTER_PREFIX, *_OF_THE_SYSTEM)
+    positions = {spot_of(event) for event in seen if not (event.get("topic") or "").startswith(elsewhere)}
     consumed = {
         spot_of(event)
         for event in asked.events
@@ -150,10 +153,6 @@ def _of_batch(asked: _Asked) -> tuple[int, int]:
     }
     messages = max(1, len(positions))
     return messages, min(messages, len(consumed))
-
-
-def _is_original(event: Event) -> bool:
-    return not (event.get("topic") or "").startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX, *_OF_THE_SYSTEM))
 
 
 def _ended(asked: _Asked, attempts: Sequence[Attempt], known: Group) -> Told | None:
@@ -184,14 +183,11 @@ def _never(asked: _Asked) -> Told:
         at = place_of(slot), offset
         copies[at] = min(copies.get(at, since), since)
     status, told = undelivered(asked.around, copies)
-    if status not in (MessageStatus.LOST, MessageStatus.WAITING):
+    if status is not MessageStatus.LOST:
         return status, told
-    if status is MessageStatus.LOST:
-        told = f"never delivered, and {told}"
+    told = f"never delivered, and {told}"
     hidden = _hidden(asked, spots[0][0].topic if spots else "")
-    if not hidden:
-        return status, told
-    if status is MessageStatus.LOST:
+    if hidden:
         return MessageStatus.NOT_OBSERVABLE, f"it cannot be told whether it is lost: {told}, but {hidden}"
     return status, told
 
@@ -209,10 +205,8 @@ def _unfinished(asked: _Asked, last: Attempt, limit: int, tries: str) -> Told:
     if copy is not None:
         return _of_copy(asked, copy, retry, tries)
     if last.result and last.expected_wait is None and last.number is not None:
-        return (
-            MessageStatus.NOT_OBSERVABLE,
-            f"it failed at count {last.number} of at most {limit}; no dead letter was recorded",
-        )
+        told = f"it failed at count {last.number} of at most {limit}; no dead letter was recorded"
+        return MessageStatus.NOT_OBSERVABLE, told
     ended = last.time + (last.took or 0)
     due = ended + (last.expected_wait or 0)
     waiting = [event for event in asked.events if event["kind"] == Kind.DELAY_STORE]
@@ -220,10 +214,8 @@ def _unfinished(asked: _Asked, last: Attempt, limit: int, tries: str) -> Told:
         due = waiting[-1]["due"]
     hole = _lost_since(asked, _DELIVERIES, ended, coverage.end) if coverage.end > due else None
     if hole is not None:
-        return (
-            MessageStatus.NOT_OBSERVABLE,
-            f"it failed at {clock(ended)}, {retry} was due at {clock(due)}, and a delivery may be missing ({hole})",
-        )
+        told = f"it failed at {clock(ended)}, {retry} was due at {clock(due)}, and a delivery may be missing ({hole})"
+        return MessageStatus.NOT_OBSERVABLE, told
     return MessageStatus.PENDING_RETRY, f"waiting for {retry}, due at {clock(due)}, after {tries}"
 
 
@@ -239,10 +231,8 @@ def _without_result(asked: _Asked, last: Attempt) -> Told:
     end = next((e for e in asked.located.ends if actor_of(e) == last.client and e["time"] >= last.time), None)
     if end is not None:
         how = "died" if end["kind"] == Kind.CLIENT_CRASH else "stopped"
-        return (
-            MessageStatus.WAITING,
-            f"{given}: its client {how} at {clock(end['time'])}, and nobody was given it again",
-        )
+        told = f"{given}: its client {how} at {clock(end['time'])}, and nobody was given it again"
+        return MessageStatus.WAITING, told
     return MessageStatus.IN_LISTENER, given
 
 
@@ -257,23 +247,19 @@ def _suspended(asked: _Asked, last: Attempt, tries: str) -> Told:
 
 def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
     """What became of a message that was stored again for a retry, if the retry is not recorded as delivered."""
-    coverage = asked.located.coverage
     stored = f"{retry} was stored at {clock(copy['time'])} as {spot_of(copy)}"
     spot = {((copy.get("topic") or "", copy.get("broker") or "", copy.get("queue")), copy.get("offset")): copy["time"]}
     status, told = undelivered(asked.around, spot)
     if status in (MessageStatus.FILTERED, MessageStatus.SKIPPED):
         return status, f"{stored}, and {told}"
+    hole = _lost_since(asked, _DELIVERIES, copy["time"], asked.located.coverage.end)
     if status is MessageStatus.LOST:
-        hole = _lost_since(asked, _DELIVERIES, copy["time"], coverage.end)
         hidden = f"what became of it may be hidden ({hole})" if hole is not None else _hidden(asked, copy["topic"])
         return _lost(f"{stored}, never delivered, and {told}", hidden)
-    hole = _lost_since(asked, _DELIVERIES, copy["time"], coverage.end)
     if hole is not None and status is not MessageStatus.WAITING:
         return MessageStatus.NOT_OBSERVABLE, f"{stored}, and a delivery of it may be missing ({hole})"
-    return (
-        MessageStatus.PENDING_RETRY,
-        f"waiting for {retry}, stored at {clock(copy['time'])} as {spot_of(copy)}, after {tries}",
-    )
+    waits = f"waiting for {retry}, stored at {clock(copy['time'])} as {spot_of(copy)}, after {tries}"
+    return MessageStatus.PENDING_RETRY, waits
 
 
 def _lost(told: str, hidden: str) -> Told:
@@ -305,12 +291,6 @@ def _positions_of(events: Iterable[Event], last: Attempt) -> Copies:
         for event in events
         if event["kind"] == Kind.DELIVER and event["time"] == last.time and event.get("offset") is not None
     }
-
-
-def _first_heard(asked: _Asked) -> int:
-    """Since when it may have been delivered: since it was stored, or since the recording began."""
-    stored = [each.event["time"] for each in asked.own if each.event["kind"] == Kind.STORE]
-    return min(stored, default=asked.located.coverage.begin)
 
 
 def _lost_since(asked: _Asked, kinds: int, since: int, until: int) -> Hole | None:

@@ -89,20 +89,16 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
     )
     turning = turning_points(found, min((offset for _, offset, _, _ in located.spots), default=None))
     told = _told(turning, own)
+    stored = [each.event for each in own if each.event["kind"] in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)]
     return MessageStory(
         asked=str(asked),
         origins=tuple(sorted(located.origins)),
         keys=tuple(sorted({each.event["key"] for each in own if each.event.get("key")})),
-        copies=_copies(own),
+        copies=tuple(f"{clock(event['time'])} {spot_of(event)}" for event in stored),
         outcomes=outcomes,
         sentences=sentences(told),
         left_out=len(turning) - len(told),
     )
-
-
-def _copies(own: Sequence[Found]) -> tuple[str, ...]:
-    stored = [each.event for each in own if each.event["kind"] in (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)]
-    return tuple(f"{clock(event['time'])} {spot_of(event)}" for event in stored)
 
 
 def _told(found: Sequence[Found], own: Sequence[Found]) -> list[Found]:

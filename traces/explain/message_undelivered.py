@@ -34,10 +34,8 @@ def undelivered(events: Sequence[Event], copies: Copies) -> Told:
         beyond = any(offset > of for of, _ in own)
         if event["kind"] == Kind.PULL_RESULT and any(offset <= of < (event.get("next") or 0) for of, _ in own):
             if not _is_whole(event):
-                return (
-                    MessageStatus.FILTERED,
-                    f"passed over at {clock(event['time'])} by the expression of {actor_of(event)}",
-                )
+                by = f"passed over at {clock(event['time'])} by the expression of {actor_of(event)}"
+                return MessageStatus.FILTERED, by
             pulled = event
         elif event["kind"] in (Kind.RESET, Kind.CORRECT):
             # If the offset is set back before the message, it is no longer skipped.
@@ -62,10 +60,8 @@ def undelivered(events: Sequence[Event], copies: Copies) -> Told:
     waits = _waits(events, copies)
     if commits:
         return MessageStatus.WAITING, f"not delivered{waits}, and the stored offset is not past it"
-    return (
-        MessageStatus.NOT_OBSERVABLE,
-        f"no delivery was recorded{waits}, and nothing that would tell whether it is to come",
-    )
+    told = f"no delivery was recorded{waits}, and nothing that would tell whether it is to come"
+    return MessageStatus.NOT_OBSERVABLE, told
 
 
 def _place(event: Event) -> tuple[str, str, int | None]:

@@ -29,8 +29,8 @@ def clock(time: int) -> str:
 def tell(event: Event) -> str:
     """The event in a sentence without its time, such as ``10.0.0.1@7 is given offset 17 of Orders@broker-a:3``."""
     kind = event["kind"]
-    teller = _TELLERS.get(kind)
-    text = teller(event) if teller is not None else f"{who(event)}: {kind}"
+    sentence = _SENTENCES.get((kind, event.get("result"))) or _SENTENCES.get(kind, "{who}: {kind}")
+    text = sentence.format_map(_Parts(event))
     extra = event.get("detail")
     return f"{text} ({extra})" if extra and kind != Kind.REBALANCE else text
 
@@ -87,164 +87,156 @@ def _message(event: Event) -> str:
     return f"message {named} of {where(event)}" if named is not None else f"a message of {where(event)}"
 
 
-def _number(event: Event, field: str = "offset") -> str:
-    return "unknown" if event.get(field) is None else str(event[field])
-
-
-def _attempt(event: Event) -> str:
-    return "" if event.get("attempt") is None else f" (attempt {event['attempt']})"
-
-
-def _way(event: Event) -> str:
-    return f" ({event['path']})" if event.get("path") else ""
-
-
-def _heartbeat(event: Event) -> str:
-    subscriptions = event.get("subscriptions")
-    told = ", ".join(map(_subscription, subscriptions or ()))
-    consumes = "" if subscriptions is None else f", consuming {told or 'nothing'}"
-    return f"{who(event)} sends a heartbeat for group {event.get('group') or 'unknown'}{consumes}"
-
-
 def _subscription(text: str) -> str:
     """A subscription; a version is the time of the ``subscribe`` call, unless versions are numbered."""
     topic, expression, version = parse_subscription(text)
     return f"{topic}={expression} of {clock(version)}" if version and version > NUMBERED else text
 
 
-def _rebalance(event: Event) -> str:
-    strategy = f" by {event['detail']}" if event.get("detail") else ""
-    assigned = event.get("assigned")
-    answer = "gets no answer" if assigned is None else f"gives itself {queues_in_words(assigned)}"
-    return (
-        f"{who(event)} divides {event.get('topic') or 'a topic'}{strategy}: it sees "
-        f"{listed(event.get('members'), 'member', 'members')} and {queues_in_words(event.get('queues'))}, "
-        f"and {answer}"
-    )
+def _given(
+    field: str, text: str = "{}", otherwise: str = "", show: Callable[[Any], str] = str
+) -> Callable[[Event], str]:
+    """A part of a sentence with the value of a field, or other words if it is not known."""
+
+    def part(event: Event) -> str:
+        value = event.get(field)
+        return otherwise if value in (None, "") else text.format(show(value))
+
+    return part
 
 
-def _route(event: Event) -> str:
-    return f"{who(event)} learns that {event.get('topic') or 'a topic'} has {queues_in_words(event.get('queues'))}"
+def _one_of(field: str, words: Mapping[Any, str], otherwise: str = "") -> Callable[[Event], str]:
+    """A part of a sentence that depends on the word in a field."""
+    return lambda event: words.get(event.get(field), otherwise)
 
 
-def _assign(event: Event) -> str:
-    start = "" if event.get("offset") is None else f", from offset {event['offset']}"
-    return f"{who(event)} takes {where(event)}{start}"
+def _consumes(event: Event) -> str:
+    subscriptions = event.get("subscriptions")
+    told = ", ".join(map(_subscription, subscriptions or ()))
+    return "" if subscriptions is None else f", consuming {told or 'nothing'}"
 
 
-def _revoke(event: Event) -> str:
-    path = event.get("path") or ""
-    words = {str(known): text for known, text in GIVEN_UP.items()}
-    return f"{where(event)} of {who(event)} is {words.get(path, f'given up ({path})')}"
+def _came(event: Event) -> str:
+    count = "some" if event.get("count") is None else event["count"]
+    return f"{count} {'message' if count == 1 else 'messages'}"
 
 
-def _lock(event: Event) -> str:
-    if event.get("result") == Result.ERROR:
-        return f"{who(event)} asks for the lock of {where(event)}: the request fails"
-    refused = event.get("result") == Result.FAILED
-    return f"{who(event)} {'is refused' if refused else 'gets'} the lock of {where(event)}"
-
-
-def _offset_query(event: Event) -> str:
-    result = event.get("result")
-    if result == Result.ERROR:
-        answer = "the query fails"
-    elif result == Result.MISSING:
-        answer = "nothing is stored"
-    else:
-        answer = f"the answer is {_number(event)}"
-    return f"{who(event)} asks for the stored offset of {where(event)}: {answer}"
-
-
-def _commit(event: Event) -> str:
-    if event.get("client"):
-        return f"{who(event)} stores offset {_number(event)} of {where(event)}{_way(event)}"
-    return f"the stored offset of {where(event)} becomes {_number(event)}{_way(event)}"
-
-
-def _pull_result(event: Event) -> str:
-    asked = f"{who(event)} pulls {where(event)} from {_number(event)}"
-    result = event.get("result") or "no status"
-    if result == Result.FOUND:
-        count = "some" if event.get("count") is None else event["count"]
-        return f"{asked}: {count} {'message' if count == 1 else 'messages'}, next is {_number(event, 'next')}"
-    ends = f", next is {event['next']}" if event.get("next") is not None else ""
-    known = f" (queue from {_number(event, 'min')} to {_number(event, 'max')})" if event.get("max") is not None else ""
-    return f"{asked}: {result.replace('_', ' ')}{ends}{known}"
-
-
-def _send_back(event: Event) -> str:
+def _asked(event: Event) -> str:
     level = event.get("level")
-    asked = "" if level is None else " giving up" if level < 0 else f" for level {level}" if level else ""
-    path, result = event.get("path"), event.get("result")
-    ways: dict[Any, str] = {
-        Path.FALLBACK: " as a message of its own",
-        Path.EXPIRED: " because it ran too long",
-        Path.APPLICATION: " as its application wants it",
-    }
-    ends: dict[Any, str] = {Result.FAILED: ", which fails", Result.ERROR: ", which fails"}
-    return (
-        f"{who(event)} sends {_message(event)}{_attempt(event)} back{ways.get(path, '')}{asked}{ends.get(result, '')}"
-    )
+    return "" if level is None else " giving up" if level < 0 else f" for level {level}" if level else ""
 
 
-def _store(event: Event) -> str:
-    return f"{_message(event)} is stored{_attempt(event)}" + (f" with key {event['key']}" if event.get("key") else "")
+def _span(event: Event) -> str:
+    low, high = (_given(end, otherwise="unknown")(event) for end in ("min", "max"))
+    return f" (queue from {low} to {high})" if event.get("max") is not None else ""
 
 
-def _delay_store(event: Event) -> str:
-    due = "" if event.get("due") is None else f", due {clock(event['due'])}"
-    topic = event.get("topic") or "an unknown topic"
-    return f"a message for {topic}{_attempt(event)} waits at level {_number(event, 'level')}{due}"
+def _committed(event: Event) -> str:
+    offset = _given("offset", otherwise="unknown")(event)
+    if event.get("client"):
+        return f"{who(event)} stores offset {offset} of {where(event)}"
+    return f"the stored offset of {where(event)} becomes {offset}"
 
 
-def _dead_letter(event: Event) -> str:
-    return f"{_message(event)} becomes a dead letter of group {event.get('group') or 'unknown'}{_attempt(event)}"
-
-
-def _gap(event: Event) -> str:
-    lost = "events" if event.get("count") is None else f"{event['count']:,} events"
-    since = "" if event.get("due") is None else f" since {clock(event['due'])}"
-    return f"the recording has lost {lost}{since}"
-
-
-_TELLERS: Mapping[str, Callable[[Event], str]] = {
-    Kind.CLIENT_START: lambda event: f"{who(event)} starts",
-    Kind.CLIENT_STOP: lambda event: f"{who(event)} has stopped in order",
-    Kind.CLIENT_CRASH: lambda event: f"{who(event)} dies",
-    Kind.HEARTBEAT: _heartbeat,
-    Kind.UNREGISTER: lambda event: f"{who(event)} leaves group {event.get('group') or 'unknown'}",
-    Kind.BROKER_START: lambda event: f"{who(event)} starts",
-    Kind.BROKER_STOP: lambda event: f"{who(event)} stops",
-    Kind.BROKER_CRASH: lambda event: f"{who(event)} dies",
-    Kind.ROLE_CHANGE: lambda event: f"{who(event)} becomes {event.get('result') or 'master or slave'}",
-    Kind.MEMBERS: lambda event: f"{who(event)} lists {listed(event.get('members'), 'member', 'members')}",
-    Kind.ROUTE: _route,
-    Kind.REBALANCE: _rebalance,
-    Kind.ASSIGN: _assign,
-    Kind.REVOKE: _revoke,
-    Kind.LOCK: _lock,
-    Kind.UNLOCK: lambda event: f"{who(event)} unlocks {where(event)}",
-    Kind.LOCK_LOST: lambda event: f"{who(event)} finds that it has lost the lock of {where(event)}",
-    Kind.OFFSET_QUERY: _offset_query,
-    Kind.COMMIT_MEMORY: lambda event: f"{who(event)} notes offset {_number(event)} of {where(event)} in memory",
-    Kind.COMMIT: _commit,
-    Kind.RESET: lambda event: f"an operator resets the offset of {where(event)} to {_number(event)}",
-    Kind.CORRECT: lambda event: f"{who(event)} corrects the pull offset of {where(event)} to {_number(event)}",
-    Kind.FILE_LOAD: lambda event: f"{who(event)} loads offsets from a file",
-    Kind.FILE_PERSIST: lambda event: f"{who(event)} writes offsets to a file",
-    Kind.PULL: lambda event: f"{who(event)} asks for messages of {where(event)} from {_number(event)}",
-    Kind.PULL_RESULT: _pull_result,
-    Kind.FLOW_CONTROL: lambda event: f"{who(event)} does not pull {where(event)}{_way(event)}",
-    Kind.DELIVER: lambda event: f"{who(event)} is given {_message(event)}{_attempt(event)}",
-    Kind.RESULT: lambda event: f"{who(event)} ends {_message(event)}: {event.get('result') or 'unknown result'}",
-    Kind.REMOVED: lambda event: f"{_message(event)} leaves the window of {who(event)}",
-    Kind.DISCARDED: lambda event: f"{who(event)} discards its result of {_message(event)}: the queue was dropped",
-    Kind.EXPIRE: lambda event: f"{who(event)} cleans {_message(event)}, whose listener runs too long",
-    Kind.SEND_BACK: _send_back,
-    Kind.STORE: _store,
-    Kind.DELAY_STORE: _delay_store,
-    Kind.DELAY_DELIVER: lambda event: f"the waiting message becomes {_message(event)}{_attempt(event)}",
-    Kind.DEAD_LETTER: _dead_letter,
-    Kind.GAP: _gap,
+_PARTS: Mapping[str, Callable[[Event], str]] = {
+    "who": who,
+    "where": where,
+    "message": _message,
+    "kind": _given("kind"),
+    "group": _given("group", otherwise="unknown"),
+    "topic": _given("topic", otherwise="a topic"),
+    "for": _given("topic", otherwise="an unknown topic"),
+    "role": _given("result", otherwise="master or slave"),
+    "result": _given("result", otherwise="unknown result"),
+    "status": _given("result", otherwise="no status", show=lambda word: word.replace("_", " ")),
+    "members": lambda event: listed(event.get("members"), "member", "members"),
+    "queues": lambda event: queues_in_words(event.get("queues")),
+    "answer": _given("assigned", "gives itself {}", "gets no answer", queues_in_words),
+    "strategy": _given("detail", " by {}"),
+    "consumes": _consumes,
+    "offset": _given("offset", otherwise="unknown"),
+    "next": _given("next", otherwise="unknown"),
+    "level": _given("level", otherwise="unknown"),
+    "start": _given("offset", ", from offset {}"),
+    "ends": _given("next", ", next is {}"),
+    "came": _came,
+    "span": _span,
+    "attempt": _given("attempt", " (attempt {})"),
+    "key": _given("key", " with key {}"),
+    "way": _given("path", " ({})"),
+    "committed": _committed,
+    "given_up": lambda event: GIVEN_UP.get(event.get("path") or Path.NONE, f"given up ({event.get('path')})"),
+    "sent": _one_of(
+        "path",
+        {
+            Path.FALLBACK: " as a message of its own",
+            Path.EXPIRED: " because it ran too long",
+            Path.APPLICATION: " as its application wants it",
+        },
+    ),
+    "asked": _asked,
+    "fails": _one_of("result", {Result.FAILED: ", which fails", Result.ERROR: ", which fails"}),
+    "due": _given("due", ", due {}", show=clock),
+    "lost": _given("count", "{} events", "events", "{:,}".format),
+    "since": _given("due", " since {}", show=clock),
 }
+"""What stands for the names in braces of :data:`_SENTENCES`."""
+
+
+class _Parts(dict[str, str]):
+    """The parts of a sentence about an event, each made when it is asked for."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self._event = event
+
+    def __missing__(self, name: str) -> str:
+        return _PARTS[name](self._event)
+
+
+_SENTENCES: Mapping[Any, str] = {
+    Kind.CLIENT_START: "{who} starts",
+    Kind.CLIENT_STOP: "{who} has stopped in order",
+    Kind.CLIENT_CRASH: "{who} dies",
+    Kind.HEARTBEAT: "{who} sends a heartbeat for group {group}{consumes}",
+    Kind.UNREGISTER: "{who} leaves group {group}",
+    Kind.BROKER_START: "{who} starts",
+    Kind.BROKER_STOP: "{who} stops",
+    Kind.BROKER_CRASH: "{who} dies",
+    Kind.ROLE_CHANGE: "{who} becomes {role}",
+    Kind.MEMBERS: "{who} lists {members}",
+    Kind.ROUTE: "{who} learns that {topic} has {queues}",
+    Kind.REBALANCE: "{who} divides {topic}{strategy}: it sees {members} and {queues}, and {answer}",
+    Kind.ASSIGN: "{who} takes {where}{start}",
+    Kind.REVOKE: "{where} of {who} is {given_up}",
+    Kind.LOCK: "{who} gets the lock of {where}",
+    (Kind.LOCK, Result.FAILED): "{who} is refused the lock of {where}",
+    (Kind.LOCK, Result.ERROR): "{who} asks for the lock of {where}: the request fails",
+    Kind.UNLOCK: "{who} unlocks {where}",
+    Kind.LOCK_LOST: "{who} finds that it has lost the lock of {where}",
+    Kind.OFFSET_QUERY: "{who} asks for the stored offset of {where}: the answer is {offset}",
+    (Kind.OFFSET_QUERY, Result.MISSING): "{who} asks for the stored offset of {where}: nothing is stored",
+    (Kind.OFFSET_QUERY, Result.ERROR): "{who} asks for the stored offset of {where}: the query fails",
+    Kind.COMMIT_MEMORY: "{who} notes offset {offset} of {where} in memory",
+    Kind.COMMIT: "{committed}{way}",
+    Kind.RESET: "an operator resets the offset of {where} to {offset}",
+    Kind.CORRECT: "{who} corrects the pull offset of {where} to {offset}",
+    Kind.FILE_LOAD: "{who} loads offsets from a file",
+    Kind.FILE_PERSIST: "{who} writes offsets to a file",
+    Kind.PULL: "{who} asks for messages of {where} from {offset}",
+    Kind.PULL_RESULT: "{who} pulls {where} from {offset}: {status}{ends}{span}",
+    (Kind.PULL_RESULT, Result.FOUND): "{who} pulls {where} from {offset}: {came}, next is {next}",
+    Kind.FLOW_CONTROL: "{who} does not pull {where}{way}",
+    Kind.DELIVER: "{who} is given {message}{attempt}",
+    Kind.RESULT: "{who} ends {message}: {result}",
+    Kind.REMOVED: "{message} leaves the window of {who}",
+    Kind.DISCARDED: "{who} discards its result of {message}: the queue was dropped",
+    Kind.EXPIRE: "{who} cleans {message}, whose listener runs too long",
+    Kind.SEND_BACK: "{who} sends {message}{attempt} back{sent}{asked}{fails}",
+    Kind.STORE: "{message} is stored{attempt}{key}",
+    Kind.DELAY_STORE: "a message for {for}{attempt} waits at level {level}{due}",
+    Kind.DELAY_DELIVER: "the waiting message becomes {message}{attempt}",
+    Kind.DEAD_LETTER: "{message} becomes a dead letter of group {group}{attempt}",
+    Kind.GAP: "the recording has lost {lost}{since}",
+}
+"""Kind, or kind and result → the sentence about it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -88,32 +88,19 @@ def read_header(given: object, *, file: str, line: int, problems: Problems) -> S
         known["version"] = version
         if version > VERSION:
             tell(f"version {version}, this kit knows {VERSION}; what it knows is read", Trouble.VERSION)
-    for name in ("source", "delays", "release"):
-        if name in given:
-            if is_text(given[name]):
-                known[name] = given[name]
-            else:
-                tell(f"{name} is {ascii(given[name])[:60]}, but a text is needed")
+    for name, (fits, wanted) in _PLAIN.items():
+        if name in given and fits(given[name]):
+            known[name] = given[name]
+        elif name in given:
+            tell(f"{name} is {ascii(given[name])[:60]}, but {wanted} is needed")
     if known.get("delays"):
         try:
             DelayTable.parse(known["delays"])
         except ConfigurationError as error:
             del known["delays"]
             tell(f"delays: {error}")
-    if "complete" in given:
-        if isinstance(given["complete"], bool):
-            known["complete"] = given["complete"]
-        else:
-            tell(f"complete is {ascii(given['complete'])[:60]}, but true or false is needed")
-    if "evidence" in given:
-        known["evidence"] = _evidence(given["evidence"], tell)
-    if "lacking" in given:
-        known["lacking"] = _lacking(given["lacking"], tell)
-    if "timers" in given:
-        known["timers"] = _timers(given["timers"], tell)
-    if "groups" in given:
-        known["groups"] = _groups(given["groups"], tell)
-    mine = {MARK, "source", "delays", "release", "complete", "evidence", "lacking", "timers", "groups"}
+    known |= {name: read(given[name], tell) for name, read in _READERS.items() if name in given}
+    mine = {MARK, *_PLAIN, *_READERS}
     known["extra"] = {name: value for name, value in given.items() if name not in mine}
     return Stated(
         header=Header(**known),
@@ -189,6 +176,22 @@ def _groups(given: object, tell: Any) -> dict[str, Group]:
                 known[one.name] = value
         groups[name] = Group(**known)
     return groups
+
+
+_PLAIN: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "source": (is_text, "a text"),
+    "delays": (is_text, "a text"),
+    "release": (is_text, "a text"),
+    "complete": (lambda value: isinstance(value, bool), "true or false"),
+}
+"""Members with a plain value: which values they may have, in code and in words."""
+
+_READERS: Mapping[str, Callable[[object, Any], Any]] = {
+    "evidence": _evidence,
+    "lacking": _lacking,
+    "timers": _timers,
+    "groups": _groups,
+}
 
 
 def _said(given: object, group: Group) -> frozenset[str]:

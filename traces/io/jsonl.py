@@ -99,10 +99,9 @@ class JsonLines:
         value = value_of(line)
         if isinstance(value, dict) and MARK in value:
             return read_header(value, file=self.file, line=1, problems=problems)
-        if isinstance(value, dict):
-            problems.add(self.file, 1, f"the first line has no {MARK}; defaults are taken", kind=Trouble.NO_HEADER)
-        else:
-            problems.add(self.file, 1, f"not a header: {value}; defaults are taken", kind=Trouble.HEADER)
+        what = f"the first line has no {MARK}" if isinstance(value, dict) else f"not a header: {value}"
+        kind = Trouble.NO_HEADER if isinstance(value, dict) else Trouble.HEADER
+        problems.add(self.file, 1, f"{what}; defaults are taken", kind=kind)
         return Stated(header=Header(), file=self.file)
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,7 @@ from .addresses import local_path, store_of
 from .compressed import HEAD, head_of, order_of, packing_of
 from .imported import ImportedTrace
 from .importers import protocol
-from .json_text import read_json
-from .jsonl import JsonLines, looks_like_jsonl
+from .jsonl import JsonLines, looks_like_jsonl, value_of
 from .parquet import FAILURES, MAGIC, ParquetTrace, is_beside_a_trace, lacks, rows_of
 from .source import Source
 from .trace import Trace
@@ -108,7 +107,7 @@ def open_trace(
         TraceError: there is no such file, nothing in it, no events, or a named file is of no known form; or no file is
             read by an importer with one of the options.
     """
-    if format not in (_AUTO, *_OWN) and _importer(format) is None:
+    if format not in (_AUTO, *_OWN) and importers.importer(format) is None:
         raise TraceError(f"no format {format}; there are {', '.join((_AUTO, *_formats()))}.")
     if isinstance(paths, str | Path):
         paths = [paths]
@@ -146,21 +145,18 @@ def open_trace(
             series[form].append(path)
         else:
             chosen.append((form, [path]))
-            importer = _importer(form)
+            importer = importers.importer(form)
             if form == _CAPTURED or (importer is not None and importer.reads_series):
                 series[form] = chosen[-1][1]
     if not chosen:
         raise NothingToReadError(_nothing(paths, problems, left_out), problems, left_out)
     readers = _with_options({form for form, _ in chosen}, options or {})
-    sources = [
-        _captured(files, problems, [death for death in deaths if not death.client])
-        if form == _CAPTURED
-        else _source(form, files, readers, problems)
-        for form, files in chosen
-    ]
-    sources = _apart(sources, left_out)
-    if any(death.client for death in deaths):
-        sources.append(_died(sources, [death for death in deaths if death.client], problems))
+    from ..recorders.died import Deaths  # which needs this module to read files
+
+    sources = _apart([_source(form, files, readers, deaths, problems) for form, files in chosen], left_out)
+    named = [death for death in deaths if death.client]
+    if named:
+        sources.append(Deaths(sources, named, problems))
     return Trace(sources, problems, left_out=left_out)
 
 
@@ -233,17 +229,9 @@ def _seems_recorded(path: Path) -> bool:
         return True
     try:
         text = head.decode()
-        return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and not _is_json(text))
+        return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and isinstance(value_of(head), ValueError))
     except UnicodeDecodeError as error:
         return error.start < HEAD - 4
-
-
-def _is_json(text: str) -> bool:
-    try:
-        read_json(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _form(path: Path, format: str) -> str:
@@ -284,15 +272,9 @@ def _formats() -> tuple[str, ...]:
     return *_OWN, *(importer.name for importer in importers.all_importers())
 
 
-def _importer(form: str) -> protocol.Importer | None:
-    if form in (*_OWN, _CAPTURED):
-        return None
-    return next((importer for importer in importers.all_importers() if importer.name == form), None)
-
-
 def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[str, protocol.Importer]:
     """The importers of those forms that have one, each with the options that it accepts."""
-    plain = {form: importer for form in sorted(formats) if (importer := _importer(form)) is not None}
+    plain = {form: importer for form in sorted(formats) if (importer := importers.importer(form)) is not None}
     possible = {form: importer.options for form, importer in plain.items()}
     for name in options:
         if not any(name in names for names in possible.values()):
@@ -304,24 +286,25 @@ def _with_options(formats: Collection[str], options: Mapping[str, str]) -> dict[
                 "Leave it out."
             )
     return {
-        form: importers.importer(form, **{name: value for name, value in options.items() if name in possible[form]})
-        if possible[form].keys() & options
-        else importer
+        form: replace(importer, **{name: value for name, value in options.items() if name in possible[form]})
         for form, importer in plain.items()
-    }  # fmt: skip
+    }
 
 
-def _source(form: str, files: Sequence[Path], readers: Mapping[str, protocol.Importer], problems: Problems) -> Source:
-    importer = readers.get(form)
-    if importer is not None:
-        return ImportedTrace(importer, files, problems)
+def _source(
+    form: str,
+    files: Sequence[Path],
+    readers: Mapping[str, protocol.Importer],
+    deaths: Sequence[Death],
+    problems: Problems,
+) -> Source:
+    if form == _CAPTURED:
+        from ..recorders.captured import CapturedTrace  # which needs this module to read files
+
+        return CapturedTrace(files, problems, deaths=[death for death in deaths if not death.client])
+    if form in readers:
+        return ImportedTrace(readers[form], files, problems)
     return ParquetTrace(files[0], problems) if form == _PARQUET else JsonLines(files[0], problems)
-
-
-def _captured(files: Sequence[Path], problems: Problems, deaths: Sequence[Death]) -> Source:
-    from ..recorders.captured import CapturedTrace  # which needs this module to read files
-
-    return CapturedTrace(files, problems, deaths=deaths)
 
 
 def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
@@ -344,12 +327,6 @@ def _apart(sources: Sequence[Source], left_out: list[str]) -> list[Source]:
         else:
             kept.append(beside)
     return kept
-
-
-def _died(sources: Sequence[Source], deaths: Sequence[Death], problems: Problems) -> Source:
-    from ..recorders.died import Deaths  # which needs this module to read files
-
-    return Deaths(sources, deaths, problems)
 
 
 def _nothing(paths: Sequence[Path | str], problems: Problems, left_out: Sequence[str]) -> str:

@@ -123,16 +123,14 @@ class ParquetTrace:
 
     def _header(self, metadata: Mapping[bytes, bytes], problems: Problems) -> Stated:
         text = metadata.get(HEADER_KEY.encode())
-        if text is None:
-            what = f"the metadata has no {HEADER_KEY}; defaults are taken"
-            problems.add(self.file, 0, what, kind=Trouble.NO_HEADER)
-            return Stated(header=Header(), file=self.file)
         try:
-            given = read_json(text.decode())
+            if text is not None:
+                return read_header(read_json(text.decode()), file=self.file, line=0, problems=problems)
+            what, kind = f"the metadata has no {HEADER_KEY}", Trouble.NO_HEADER
         except ValueError as error:
-            problems.add(self.file, 0, f"not a header: {error}; defaults are taken", kind=Trouble.HEADER)
-            return Stated(header=Header(), file=self.file)
-        return read_header(given, file=self.file, line=0, problems=problems)
+            what, kind = f"not a header: {error}", Trouble.HEADER
+        problems.add(self.file, 0, f"{what}; defaults are taken", kind=kind)
+        return Stated(header=Header(), file=self.file)
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the file; see :class:`~.source.Source`."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +73,10 @@ def in_order(
         for file, one in enumerate(sources):
             if file in direct:
                 if one.order.first is not None:
-                    merged.append(_Run(start=one.order.begin, batches=_stream(one.source, file, read)))
+                    merged.append(_Run(start=one.order.begin, batches=partial(_stream, one.source, file, read)))
                 continue
-            for batch in one.source.batches(read, rows=_PIECE):
-                sorter.add(_tagged(batch, file))
+            for batch in _stream(one.source, file, read):
+                sorter.add(batch)
         for batch in _merge([*merged, *sorter.runs()]):
             counted = np.array([one.source.counted for one in sources], bool)[_numbers(batch, _FILE)]
             yield from cut(everywhere.drop(batch, counted).select(list(columns)), rows)
@@ -99,12 +99,9 @@ def _mergeable(sources: Sequence[Ordered]) -> set[int]:
     return set(found) if most <= _MOST_OPEN else set()
 
 
-def _stream(source: Source, file: int, columns: Sequence[str]) -> Callable[[], Iterator[pa.RecordBatch]]:
-    return lambda: (_tagged(batch, file) for batch in source.batches(columns, rows=_PIECE))
-
-
-def _tagged(batch: pa.RecordBatch, file: int) -> pa.RecordBatch:
-    return batch.append_column(_FILE, pa.repeat(pa.scalar(file, pa.int32()), len(batch)))
+def _stream(source: Source, file: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for batch in source.batches(columns, rows=_PIECE):
+        yield batch.append_column(_FILE, pa.repeat(pa.scalar(file, pa.int32()), len(batch)))
 
 
 def _numbers(batch: pa.RecordBatch | pa.Table, name: str) -> Any:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,20 +17,12 @@ from ..clocks.correction import corrected
 from ..format.problems import KEPT, Problems, Trouble
 from ..recorders.beside import Beside, ByOthers
 from ..recorders.repeated import Repeated
-from . import importers
 from .events import ROWS
 from .imported import ImportedTrace
 from .jsonl import JsonLines
 from .parquet import ParquetTrace
 from .source import Source
-from .stored import Stored
-
-PARQUET, JSONL, STORED = "parquet", "jsonl", "stored"
-"""Forms besides those of importers."""
-
-Options = tuple[tuple[str, str], ...]
-
-_COUNTED, _BETWEEN = "counted", "between"
+from .stored import Between, Stored
 
 SPLIT_ROWS = 1 << 20
 """Approximate number of events up to which row groups of a Parquet file are combined."""
@@ -43,25 +33,22 @@ class Split:
     """A part of a trace.
 
     Attributes:
-        format: ``parquet``, ``jsonl``, ``stored``, or the name of an importer.
+        opens: opens it, in any process; problems with the file as a whole are added to the given ones.
         paths: files; several for an importer that reads a series as one, or for a recording in a table.
         file: its position among the files of the trace, by which events with equal times are ordered.
         groups: row groups of a Parquet file, or undamaged pieces of a recording in a table: the first one, and the one
             after the last; None for the whole file.
-        options: options of the importer, as names and values; for a recording in a table, whether ``seq`` was counted,
-            and the times between which it is read.
+        by_columns: whether a reading of it checks only the columns that are asked for.
         clocks: the clocks by which its times are corrected as they are read; None: they stay as they are.
-        others: sources whose events are left out here, as they report them too; None: nothing is left out.
         source: the opened source, which is not sent along with the split to other processes.
     """
 
-    format: str
+    opens: Callable[[Problems], Source] = field(compare=False, repr=False)
     paths: tuple[str, ...]
     file: int
     groups: tuple[int, int] | None = None
-    options: Options = ()
+    by_columns: bool = False
     clocks: Clocks | None = None
-    others: ByOthers | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,10 +56,8 @@ class Split:
 
     def note_skipped(self, skipped: Counter[str]) -> None:
         """Add to the trace what a reading elsewhere found to be neither an event nor damage in an imported file."""
-        if self.format == PARQUET and self.source is not None:
-            self.source.skipped = self.source.skipped + skipped
-        elif self.source is not None:
-            self.source.skipped = skipped
+        if self.source is not None:
+            self.source.skipped = self.source.skipped + skipped if self.by_columns else skipped
 
 
 def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[Split]:
@@ -85,23 +70,32 @@ def splits_of(sources: Sequence[Source], clocks: Clocks | None = None) -> list[S
         source, others = (reader.source, reader.others) if isinstance(reader, Beside) else (reader, None)
         first = len(found)
         if isinstance(source, ParquetTrace):
-            path = (str(source.path),)
-            found += [Split(format=PARQUET, paths=path, file=file, groups=groups) for groups in _shares(source)]
+            for groups in _shares(source):
+                opens = partial(ParquetTrace, source.path, groups=range(*groups))
+                found.append(Split(opens=opens, paths=(source.file,), file=file, groups=groups, by_columns=True))
         elif isinstance(source, Stored):
             for part in source.parts:
-                groups = (0, len(part)) if source.sound else None
-                options: Options = ((_COUNTED, ""),) if source.counted else ()
-                options += ((_BETWEEN, json.dumps(source.between)),) if source.between != (None, None) else ()
-                found.append(Split(format=STORED, paths=tuple(part), file=file, groups=groups, options=options))
+                groups_ = (0, len(part)) if source.sound else None
+                opens_ = partial(_stored, tuple(part), source.counted, source.between)
+                found.append(Split(opens=opens_, paths=tuple(part), file=file, groups=groups_))
         elif isinstance(source, JsonLines):
-            found.append(Split(format=JSONL, paths=(str(source.path),), file=file))
+            found.append(Split(opens=partial(JsonLines, source.path), paths=(source.file,), file=file))
         elif isinstance(source, ImportedTrace):
-            format, paths = source.importer.name, tuple(map(str, source.paths))
-            given = tuple(item for item in sorted(source.importer.options.items()) if item[1] is not None)
-            found.append(Split(format=format, paths=paths, file=file, options=given, source=source))
+            of_series = partial(ImportedTrace, source.importer, source.paths)
+            found.append(Split(opens=of_series, paths=tuple(map(str, source.paths)), file=file, source=source))
         if others is not None:
-            found[first:] = [replace(split, others=others, source=reader) for split in found[first:]]
+            found[first:] = [
+                replace(split, opens=partial(_beside, split.opens, others), source=reader) for split in found[first:]
+            ]
     return [replace(split, clocks=clocks) for split in found]
+
+
+def _stored(part: Sequence[str], counted: bool, between: Between, problems: Problems) -> Stored:
+    return Stored(parts=[part], counted=counted, between=between)
+
+
+def _beside(opens: Callable[[Problems], Source], others: ByOthers, problems: Problems) -> Beside:
+    return Beside(opens(problems), others)
 
 
 def _shares(source: ParquetTrace) -> Iterator[tuple[int, int]]:
@@ -127,33 +121,29 @@ class SplitReader:
 
     Attributes:
         problems: problems with the events; problems with a file as a whole were reported when it was opened.
+        told: what this reader has reported of a Parquet file.
         skipped: how much of an imported file is neither an event nor damage; known after a reading.
         repeated: number of events that :meth:`distinct` has dropped; known after a reading.
         counted: whether ``seq`` comes from its recorder; known after a reading.
     """
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
-        self.problems: _Fresh = _Fresh(told) if split.format == PARQUET else _First(told)
+        self.problems = _Fresh(told, by_columns=split.by_columns)
+        self.told = self.problems.seen
         self.skipped: Counter[str] = Counter()
         self.repeated = 0
         self.counted = True
         self._split = split
 
-    @property
-    def told(self) -> Told:
-        """What this reader has reported."""
-        return self.problems.seen
-
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """The events of the split, as :meth:`~.trace.Trace.batches` returns them."""
-        opened = self._open()
-        source = opened if self._split.others is None else Beside(opened, self._split.others)
+        source = self._split.opens(self.problems)
         self.problems.listening = True
         read, clocks = partial(source.batches, rows=rows), self._split.clocks
         for batch in read(columns) if clocks is None else corrected(clocks, read, columns):
             self.counted = source.counted
             yield batch
-        if isinstance(opened, ImportedTrace) or source is not opened:
+        if isinstance(source, ImportedTrace | Beside):
             self.skipped = source.skipped
 
     def distinct(
@@ -179,18 +169,6 @@ class SplitReader:
             self.repeated += int(after - first)
             yield batch.filter(pa.array(kept)) if first < after else batch
 
-    def _open(self) -> Source:
-        if self._split.format == STORED:
-            said = dict(self._split.options)
-            since, until = json.loads(said.get(_BETWEEN, "[null, null]"))
-            return Stored(parts=[self._split.paths], counted=_COUNTED in said, between=(since, until))
-        paths = [Path(path) for path in self._split.paths]
-        if self._split.groups is not None:
-            return ParquetTrace(paths[0], self.problems, groups=range(*self._split.groups))
-        if self._split.format == JSONL:
-            return JsonLines(paths[0], self.problems)
-        return ImportedTrace(importers.importer(self._split.format, **dict(self._split.options)), paths, self.problems)
-
 
 def read_split(split: Split, *, told: Told | None = None) -> SplitReader:
     """A reader of a split; ``told`` is what an earlier reader has reported."""
@@ -210,20 +188,20 @@ class _Part:
 
 
 class _Fresh(Problems):
-    """Collects problems reported after the opening, except those that an earlier reading of other columns has
-    reported.
+    """Collects problems reported after the opening, except those that an earlier reading has reported: of other
+    columns, or of everything if every reading reads everything.
 
     Attributes:
         parts: the reported problems, for :meth:`again`; for each part and kind the first KEPT, the last of which stands
             for all others.
     """
 
-    def __init__(self, told: Told | None) -> None:
+    def __init__(self, told: Told | None, *, by_columns: bool) -> None:
         super().__init__()
         self.listening = False
-        self.told: Told = told or Counter()
-        self.seen: Told = Counter()
+        self.told, self.seen = told, Told()
         self.parts: list[_Part] = []
+        self._by_columns = by_columns
         self._latest: dict[tuple[str, Trouble], list[_Part]] = {}
 
     def add(
@@ -231,13 +209,15 @@ class _Fresh(Problems):
     ) -> None:
         if not self.listening:
             return
-        # A row group that cannot be decoded may break off elsewhere when other columns are read.
-        key = (0, "", kind) if kind is Trouble.UNREADABLE else (line, what, kind)
-        self.seen[key] += times
-        fresh = self.seen[key] - self.told[key]
+        fresh = times if self.told is None else 0
+        if self._by_columns:
+            # A row group that cannot be decoded may break off elsewhere when other columns are read.
+            key = (0, "", kind) if kind is Trouble.UNREADABLE else (line, what, kind)
+            self.seen[key] += times
+            fresh = min(self.seen[key] - (self.told or Told())[key], times)
         if fresh > 0:
-            super().add(file, line, what, kind=kind, times=min(fresh, times))
-            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=min(fresh, times)))
+            super().add(file, line, what, kind=kind, times=fresh)
+            self._keep(_Part(file=file, line=line, what=what, kind=kind, part=part, times=fresh))
 
     def again(self, report: Problems) -> None:
         """Report all of it again.
@@ -255,17 +235,3 @@ class _Fresh(Problems):
             self.parts.append(one)
         else:
             known[-1].times += one.times
-
-
-class _First(_Fresh):
-    """The same for files of which every reading reads everything: the first one reports all problems."""
-
-    def __init__(self, told: Told | None) -> None:
-        super().__init__(told)
-        self._is_first = told is None
-
-    def add(
-        self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
-    ) -> None:
-        if self.listening and self._is_first:
-            Problems.add(self, file, line, what, kind=kind, times=times)

@@ -38,14 +38,16 @@ class Trace:
         rows: number of events; None if it is known only after reading.
         time_range: time of the earliest and the latest event in ms; None if this is known only after reading.
         clocks: the clocks by which times are corrected as they are read; None if they are as recorded.
+        sources: the opened files, in the order of ``files``.
+        readers: the same with corrected times, and without events that better sources also report.
     """
 
     def __init__(self, sources: Sequence[Source], problems: Problems, *, left_out: Sequence[str] = ()) -> None:
         self._apart = tuple(sources)
-        self._sources = tuple(one.source if isinstance(one, Beside) else one for one in sources)
-        in_time = [source.clocks for source in self._sources if source.clocks is not None and source.clocks.corrects]
+        self.sources: tuple[Source, ...] = tuple(one.source if isinstance(one, Beside) else one for one in sources)
+        in_time = [source.clocks for source in self.sources if source.clocks is not None and source.clocks.corrects]
         self.clocks: Clocks | None = in_time[0] if in_time else None
-        self._readers: tuple[Source, ...] = self._apart
+        self.readers: tuple[Source, ...] = self._apart
         self._ordered = [Ordered(source) for source in sources]
         self.header = merge([source.stated for source in sources], problems)
         self.problems = problems
@@ -59,21 +61,11 @@ class Trace:
         is_known = bool(known) and len(known) == len(spans)
         self.time_range = (min(first for first, _ in known), max(last for _, last in known)) if is_known else None
 
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """The opened files, in the order of :attr:`files`."""
-        return self._sources
-
     def correct(self, clocks: Clocks) -> None:
         """From now on, return times corrected by these clocks."""
         self.clocks = clocks
-        self._readers = tuple(_InTime(source, clocks) for source in self._apart)
-        self._ordered = [Ordered(reader) for reader in self._readers]
-
-    @property
-    def readers(self) -> tuple[Source, ...]:
-        """The files as in :attr:`sources`, with corrected times, and without events that better sources also report."""
-        return self._readers
+        self.readers = tuple(_InTime(source, clocks) for source in self._apart)
+        self._ordered = [Ordered(reader) for reader in self.readers]
 
     def places(self, file: int, events: Sequence[int]) -> list[int]:
         """Positions of events in a file, from 0, given their positions in the reading, from 0 and ascending."""
@@ -83,7 +75,7 @@ class Trace:
     @property
     def evidence(self) -> list[frozenset[Kind]]:
         """What each file states that it records; empty if it does not state it."""
-        return [source.stated.header.evidence for source in self._sources]
+        return [source.stated.header.evidence for source in self.sources]
 
     @property
     def skipped(self) -> Counter[str]:
@@ -95,11 +87,11 @@ class Trace:
 
     def holes(self) -> list[Hole]:
         """What was lost in reading; complete after one reading to the end."""
-        return holes_of(self.problems, self._sources)
+        return holes_of(self.problems, self.sources)
 
     def splits(self) -> list[Split]:
         """The parts that :func:`~.splits.read_split` can read independently of each other, in the order of reading."""
-        return splits_of(self._apart, self.clocks if self._readers is not self._apart else None)
+        return splits_of(self._apart, self.clocks if self.readers is not self._apart else None)
 
     def read_elsewhere(self, readers: Iterable[tuple[Split, SplitReader]]) -> None:
         """Take over the problems that readers of Parquet splits have found, in their order, as if they were found
@@ -110,7 +102,7 @@ class Trace:
         """
         reports: dict[int, Problems] = {}
         for split, reader in readers:
-            source = self._sources[split.file]
+            source = self.sources[split.file]
             if isinstance(source, ParquetTrace):
                 reader.problems.again(reports.setdefault(split.file, source.reading()))
 
@@ -126,13 +118,7 @@ class Trace:
             TraceError: there is no such column, or there are no events at all, or with ``strict`` any problem.
         """
         chosen = _columns(columns)
-        empty = True
-        for source in self._readers:
-            for batch in source.batches(chosen, rows=rows):
-                empty = False
-                yield batch
-        if empty:
-            raise self.without_events()
+        return self._some(batch for source in self.readers for batch in source.batches(chosen, rows=rows))
 
     def sorted_batches(
         self, columns: Sequence[str] | None = None, *, rows: int = ROWS, memory_bytes: int = MEMORY
@@ -147,10 +133,12 @@ class Trace:
         Raises:
             TraceError: as for :meth:`batches`.
         """
+        chosen = _columns(columns)
+        return self._some(in_order(self._ordered, chosen, rows=rows, memory_bytes=memory_bytes, repeated=self.repeated))
+
+    def _some(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         empty = True
-        for batch in in_order(
-            self._ordered, _columns(columns), rows=rows, memory_bytes=memory_bytes, repeated=self.repeated
-        ):
+        for batch in batches:
             empty = False
             yield batch
         if empty:
@@ -181,20 +169,14 @@ class _InTime:
         self.rows, self.skipped = source.rows, source.skipped
         self.clocks: Clocks | None = clocks
         self.time_range: tuple[int, int] | None = None
+        self.counted = source.counted
         self._source, self._clocks = source, clocks
-
-    @property
-    def counted(self) -> bool:
-        """As for the source, which knows it after a reading."""
-        return self._source.counted
-
-    @counted.setter
-    def counted(self, counted: bool) -> None:
-        self._source.counted = counted
 
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """As for the source."""
-        return corrected(self._clocks, partial(self._source.batches, rows=rows), columns)
+        for batch in corrected(self._clocks, partial(self._source.batches, rows=rows), columns):
+            self.counted = self._source.counted
+            yield batch
 
 
 def _columns(columns: Sequence[str] | None) -> tuple[str, ...]:

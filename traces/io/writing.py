@@ -55,22 +55,22 @@ class TraceWriter(ABC):
     def write(self, batch: pa.RecordBatch) -> None:
         """Add events. Columns that a batch does not have are null."""
 
-    def close(self) -> None:
-        """Complete the file; it exists after this."""
+    def close(self, *, complete: bool = True) -> None:
+        """Complete the file, which exists after this; or give up, and remove it."""
         try:
-            self._finish()
-            self._release()
+            try:
+                if complete:
+                    self._finish()
+            finally:
+                self._release()
         except BaseException:
-            self.abort()
+            complete = False
             raise
-        os.replace(self._partial, self.path)
-
-    def abort(self) -> None:
-        """Give up, and remove the file."""
-        try:
-            self._release()
         finally:
-            self._partial.unlink(missing_ok=True)
+            if complete:
+                os.replace(self._partial, self.path)
+            else:
+                self._partial.unlink(missing_ok=True)
 
     def _finish(self) -> None:  # noqa: B027 -- nothing, unless a form needs it
         """Write what is still to be written."""
@@ -85,10 +85,7 @@ class TraceWriter(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
+        self.close(complete=kind is None)
 
 
 class ParquetWriter(TraceWriter):

@@ -37,9 +37,7 @@ def returns(result: Result) -> Record:
 
 def _at_limit(now: Transition, m: int) -> bool:
     """OR-8: whether ``m`` has failed as often as it may."""
-    return now.before.has("suspended", now.c, now.q, m) and now.before("suspended", now.c, now.q, m) >= int(
-        now.constants.attempts
-    )
+    return now.before("suspended", now.c, now.q, m, default=-1) >= int(now.constants.attempts)
 
 
 def put_batch_back(now: Transition) -> None:

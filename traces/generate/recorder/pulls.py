@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....model.offsets import broadcasting
 from ....model.process_queue import NO_OFFSET
 from ....model.pull import carries
 from ....model.tags import PATTERNS, Edition, asked_for, filtered, hash_code
 from ...format.kinds import Kind, Path, Result
 from .step import Transition
-from .windows import Record, in_turn, leaves, table
-
-
-def _ask(now: Transition, q: int) -> None:
-    """With ``pulls=whole``, the request goes out in the same step in which its answer comes."""
-    if now.constants.pulls == "whole":
-        now.by_client(Kind.PULL, now.c, q, offset=now.before("next_offset", now.c, q))
+from .windows import Record, in_turn, leaves, store_of, table
 
 
 def answered(now: Transition, result: Result, next_offset: int, count: int = 0) -> None:
-    """The answer to the request of the window."""
-    c, q = now.c, now.q
-    _ask(now, q)
-    _answer(now, result, now.before("next_offset", c, q), next_offset, count)
+    """The answer to the request of the window; with ``pulls=whole``, the request goes out in the same step."""
+    if now.constants.pulls == "whole":
+        send_pull(now)
+    _answer(now, result, now.before("next_offset", now.c, now.q), next_offset, count)
 
 
 def _answer(now: Transition, result: Result, offset: int, next_offset: int, count: int, **fields: Any) -> None:
@@ -107,9 +100,9 @@ def correct_offset(now: Transition) -> None:
 def _corrected(now: Transition) -> int:
     """PL-19: the offset that the step has stored; if it has stored nothing new, the nearer end of the queue."""
     c, q = now.c, now.q
-    cell = ("file", 0 if now.constants.shared_file else c, q) if broadcasting(now.constants) else ("committed", q)
-    if now.after(*cell) != now.before(*cell):
-        return now.after(*cell)
+    store = store_of(now, c, q)
+    if now.after(*store) != now.before(*store):
+        return now.after(*store)
     return now.start(q) if now.before("next_offset", c, q) < now.start(q) else now.end(q)
 
 

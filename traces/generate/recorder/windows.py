@@ -82,15 +82,18 @@ def forget_counts(now: Transition, c: int, q: int) -> None:
 
 def stored(now: Transition, c: int, path: Path) -> None:
     """The offsets that changed in the store, sent by ``c`` on the path ``path``; in broadcasting those of its file."""
-    if broadcasting(now.constants):
-        at = 0 if now.constants.shared_file else c
-        for q in now.queues:
-            if NO_OFFSET != now.after("file", at, q) != now.before("file", at, q):
-                now.by_client(Kind.COMMIT, c, q, offset=now.after("file", at, q), path=Path.FILE)
-        return
     for q in now.queues:
-        if NO_OFFSET != now.after("committed", q) != now.before("committed", q):
-            now.by_client(Kind.COMMIT, c, q, offset=now.after("committed", q), path=path)
+        store = store_of(now, c, q)
+        if NO_OFFSET != now.after(*store) != now.before(*store):
+            way = Path.FILE if broadcasting(now.constants) else path
+            now.by_client(Kind.COMMIT, c, q, offset=now.after(*store), path=way)
+
+
+def store_of(now: Transition, c: int, q: int) -> tuple[Any, ...]:
+    """The variable with the stored offset of ``q``; in broadcasting that of the file of ``c``."""
+    if broadcasting(now.constants):
+        return "file", 0 if now.constants.shared_file else c, q
+    return "committed", q
 
 
 def leaves(path: Path, commit: Path | None = None) -> Record:

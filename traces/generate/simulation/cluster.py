@@ -126,6 +126,10 @@ class Cluster(Tables):
         """Processes that run, and are not about to stop."""
         return [process for process in self.members if self.world.processes[process]["alive"]]
 
+    def client_ids(self) -> set[int]:
+        """The client ids of the members."""
+        return {int(self.world.processes[process]["client"]) for process in self.members}
+
     def _heartbeat(self, process: int) -> None:
         if not self.world.processes[process]["alive"]:
             return
@@ -222,32 +226,29 @@ class Cluster(Tables):
         put(self.world, self.now + FIRST_PULL, PULL, w, 0, 0)
         return REBALANCE_PERIOD
 
-    def revoke(self, process: int, queue: int, path: Path, cause: Cause = Cause.REBALANCE) -> None:
-        """RB-32, RB-33: a process gives up a queue; a concurrent group does not wait for calls, an orderly one does."""
+    def revoke(
+        self, process: int, queue: int, path: Path, cause: Cause = Cause.REBALANCE, *, waits: bool = True
+    ) -> None:
+        """RB-32, RB-33: a process gives up a queue; a concurrent group does not wait for calls, an orderly one does,
+        unless a bug (E3) keeps it from waiting.
+        """
         w = self.owned[process][queue]
         commit(self.world, w, _PATH[Path.REMOVAL])
         self.close(process, queue, w, cause)
-        self._let_go(process, queue, w, path)
+        self._let_go(process, queue, w, path, waits=waits)
 
-    def _let_go(self, process: int, queue: int, w: int, path: Path) -> None:
+    def _let_go(self, process: int, queue: int, w: int, path: Path, *, waits: bool = True) -> None:
         if not self.world.processes[process]["alive"]:
             return
         if self.plan.group_kind == ORDERLY:
             window = self.world.windows[w]
-            if window["running"] and window["hung"] != -3:
+            if waits and window["running"] and window["hung"] != -3:
                 self._leaving.add((process, queue))
                 self.after(LET_GO_AGAIN, lambda: self._let_go(process, queue, w, path))
                 return
             self._leaving.discard((process, queue))
             self._unlock(process, queue)
         self.row(Kind.REVOKE, process=process, queue=queue, path=path)
-
-    def give_up_now(self, process: int, queue: int, w: int) -> None:
-        """E3: like :meth:`revoke` of an orderly group, but without waiting for a running call."""
-        commit(self.world, w, _PATH[Path.REMOVAL])
-        self.close(process, queue, w, Cause.REBALANCE)
-        self._unlock(process, queue)
-        self.row(Kind.REVOKE, process=process, queue=queue, path=Path.REMOVAL)
 
     def close(self, process: int, queue: int, w: int, cause: Cause) -> None:
         """A window ends; messages that it leaves unfinished are repeated for ``cause``."""

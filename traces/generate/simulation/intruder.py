@@ -247,7 +247,7 @@ def _give_away(cluster: Cluster) -> None:
         others = [other for other in cluster.alive() if other != process]
         if queue not in cluster.owned[process] or not window["running"] or window["hung"] == -3 or not others:
             return
-        cluster.give_up_now(process, queue, w)
+        cluster.revoke(process, queue, Path.REMOVAL, waits=False)
         cluster.assign(cluster.random.choice(others), queue)
 
     cluster.after(8_000, give)
@@ -298,7 +298,7 @@ def _ask_again(cluster: Cluster) -> None:
 
 
 def _free_client(cluster: Cluster) -> int:
-    taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
+    taken = cluster.client_ids()
     return next(n for n in range(cluster.plan.consumers, len(cluster.clients) + 2) if n not in taken)
 
 

@@ -57,11 +57,15 @@ def _churn(cluster: Cluster) -> None:
     away = cluster.random.randint(5_000, 60_000)
     kind = cluster.random.choice(("stop", "crash", "join"))
     if kind == "join" or len(alive) < 2:
-        taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
-        free = next(n for n in range(len(cluster.clients) + 1) if n not in taken)
+        free = next(n for n in range(len(cluster.clients) + 1) if n not in cluster.client_ids())
         process = cluster.start(free)
+
+        def leave() -> None:
+            if process in cluster.members and len(cluster.members) > 1 and not cluster.closing:
+                cluster.stop(process)
+
         if free >= cluster.plan.consumers:
-            cluster.after(away, lambda: _leave(cluster, process))
+            cluster.after(away, leave)
         return
     process = cluster.random.choice(alive)
     client = int(cluster.world.processes[process]["client"])
@@ -69,18 +73,12 @@ def _churn(cluster: Cluster) -> None:
         cluster.stop(process)
     else:
         cluster.crash(process)
-    cluster.after(away, lambda: _come_back(cluster, client))
 
+    def come_back() -> None:
+        if client not in cluster.client_ids() and not cluster.closing:
+            cluster.start(client)
 
-def _leave(cluster: Cluster, process: int) -> None:
-    if process in cluster.members and len(cluster.members) > 1 and not cluster.closing:
-        cluster.stop(process)
-
-
-def _come_back(cluster: Cluster, client: int) -> None:
-    taken = {int(cluster.world.processes[process]["client"]) for process in cluster.members}
-    if client not in taken and not cluster.closing:
-        cluster.start(client)
+    cluster.after(away, come_back)
 
 
 def _crash_broker(cluster: Cluster) -> None:

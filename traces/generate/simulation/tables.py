@@ -112,14 +112,10 @@ class Tables:
         if queue is not None:
             place = self.world.queues[queue]
             rows[C.topic, i], rows[C.broker, i], rows[C.queue, i] = place["topic"], place["broker"], place["id"]
-        if "result" in fields:
-            rows[C.result, i] = _RESULT[fields.pop("result")]
-        if "path" in fields:
-            rows[C.path, i] = _PATH[fields.pop("path")]
-        if "topic" in fields:
-            rows[C.topic, i] = self.topics.index(fields.pop("topic"))
-        if "broker" in fields:
-            rows[C.broker, i] = fields.pop("broker")
+        words: Mapping[str, Callable[[Any], int]]
+        words = {"result": _RESULT.__getitem__, "path": _PATH.__getitem__, "topic": self.topics.index, "broker": int}
+        for name in words.keys() & fields:
+            rows[getattr(C, name), i] = words[name](fields.pop(name))
         if fields.pop("grouped", True):
             rows[C.group, i] = 0
         for name in [name for name in fields if name in WHOLE]:

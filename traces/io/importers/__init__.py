@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
-from typing import Any
 
-from ...errors import TraceError
 from .protocol import Event, Imported, Importer
 
 __all__ = [
@@ -38,21 +35,6 @@ def detect(head: str, name: str) -> Importer | None:
     return next((importer for importer in all_importers() if importer.detects(head, name)), None)
 
 
-def importer(name: str, **options: Any) -> Importer:
-    """The importer called ``name``, with options of its own, such as ``zone`` of logs.
-
-    Raises:
-        TraceError: there is no such importer, or it has no such option.
-    """
-    found = next((each for each in all_importers() if each.name == name), None)
-    if found is None:
-        raise TraceError(
-            f"There is no importer {name!r}. Possible: {', '.join(each.name for each in all_importers())}."
-        )
-    possible = sorted(found.options)
-    unknown = sorted(set(options) - set(possible))
-    if unknown:
-        raise TraceError(
-            f"The importer {name} has no option {unknown[0]!r}. Possible: {', '.join(possible) or 'none at all'}."
-        )
-    return replace(found, **options)
+def importer(name: str) -> Importer | None:
+    """The importer of files of the form called ``name``; None if there is none."""
+    return next((each for each in all_importers() if each.name == name), None)

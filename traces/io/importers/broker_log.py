@@ -20,14 +20,14 @@ from ...format.kinds import Path as Way
 from ...format.problems import Problems
 from ...format.schema import Header
 from .log_line import BROKER, PLAIN, LogLine, layout_of
-from .log_table import Groups, Table, Told, fields_in, row, told_again, told_lines
-from .message_text import QUEUE, consumers_in
+from .log_table import Groups, Table, Told, consumers, row, told_again, told_lines
+from .message_text import fields_in
 from .protocol import Event, Imported, Importer
 
-_CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=(?P<client>[^,]+), language="
+_CHANNEL = r"ClientChannelInfo \[channel=(?P<detail>.*?), clientId=<client>, language="
 _REMOTE = re.compile(r"R:/?(?P<address>[^]\s]+)")
 
-_SETTING = re.compile(r"broker(IP1|Name|ClusterName|ConfigPath)=")
+_SETTING = re.compile("broker(IP1|Name|ClusterName|ConfigPath)=")
 """A setting that a broker logs when it starts."""
 
 SECOND = 1_000
@@ -37,11 +37,6 @@ STORED_BEFORE = 60_000
 """A dead letter is logged when it was stored, or up to this much later if the broker is busy; ms."""
 
 _JOINED, _FILTERED = "joined", "expression changed"
-
-
-def _subscribed(found: re.Match[str], line: LogLine) -> Iterator[Event]:
-    for told in consumers_in(line.message):
-        yield fields_in(found) | {"group": told.group, "subscriptions": told.subscriptions}
 
 
 def _went_back(found: re.Match[str], line: LogLine) -> Iterator[Event]:
@@ -69,129 +64,103 @@ def _lock_of(found: re.Match[str], line: LogLine) -> Iterator[Event]:
 BROKER_TABLE = Table(
     # ConsumerGroupInfo, ClientManageProcessor. Every new member and every changed subscription is followed by the
     # message with all subscriptions, which names only the address.
-    row("new consumer connected", rf"^new consumer connected, group: (?P<group>\S+) .*{_CHANNEL}", says=_JOINED),
-    row(
-        "registerConsumer info changed",
-        r"SDK address=(?P<detail>[^,]+), consumerData=",
-        Kind.HEARTBEAT,
-        more=_subscribed,
-    ),
-    row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=_subscribed),
+    row("new consumer connected", f"^new consumer connected, group: <group> .*{_CHANNEL}", says=_JOINED),
+    row("registerConsumer info changed", "SDK address=<detail>, consumerData=", Kind.HEARTBEAT, more=consumers),
+    row("registerConsumer info changed", r"ConsumerData \[.* (?P<detail>\S+:\d+)$", Kind.HEARTBEAT, more=consumers),
     # ConsumerGroupInfo#updateSubscription does not say which member it is, and only other topics are logged with it.
     row(
         "subscription changed, group",
-        r"^subscription changed, group: (?P<group>\S+) OLD: .*?, subString=(?P<detail>.*?), tagsSet="
-        r".* NEW: .*?, subString=(?!(?P=detail), tagsSet=)",
+        "^subscription changed, group: <group> OLD: .*?, subString=(?P<detail>.*?), tagsSet="
+        ".* NEW: .*?, subString=(?!(?P=detail), tagsSet=)",
         says=_FILTERED,
     ),
-    row("subscription changed", r"^subscription changed, "),
-    row("unregister a consumer[", rf"^unregister a consumer\[(?P<group>[^]]+)\] .*{_CHANNEL}", Kind.UNREGISTER),
+    row("subscription changed", "^subscription changed, "),
+    row("unregister a consumer[", rf"^unregister a consumer\[<group>\] .*{_CHANNEL}", Kind.UNREGISTER),
     row(
         "remove not active channel",
-        rf"{_CHANNEL}.* from ConsumerGroupInfo groupChannelTable, consumer group: (?P<group>\S+)",
+        f"{_CHANNEL}.* from ConsumerGroupInfo groupChannelTable, consumer group: <group>",
         Kind.UNREGISTER,
         Way.EXPIRED,
     ),
-    row(
-        "SCAN: remove expired channel",
-        r"channel=(?P<detail>[^,]+), consumerGroup=(?P<group>\S+)",
-        Kind.UNREGISTER,
-        Way.EXPIRED,
-    ),
+    row("SCAN: remove expired channel", "channel=<detail>, consumerGroup=<group>", Kind.UNREGISTER, Way.EXPIRED),
     # ConsumerOffsetManager
     row(
         "offset less than store",
-        r"clientHost=(?P<detail>[^,]*), key=(?P<topic>[^@,]+)@(?P<group>[^,]+), queueId=(?P<queue>\d+), "
-        r"requestOffset=(?P<offset>-?\d+), storeOffset=(?P<max>-?\d+)",
+        "clientHost=(?P<detail>[^,]*), key=<topic>@<group>, queueId=<queue>, requestOffset=<offset>, storeOffset=<max>",
         Kind.COMMIT,
         more=_went_back,
     ),
     # PullMessageProcessor, DefaultPullMessageResultHandler
     row(
         "PULL_OFFSET_MOVED:correction offset",
-        r"topic=(?P<topic>[^,]+), groupId=(?P<group>[^,]+), requestOffset=(?P<offset>-?\d+), newOffset=(?P<next>-?\d+)",
+        "topic=<topic>, groupId=<group>, requestOffset=<offset>, newOffset=<next>",
         Kind.PULL_RESULT,
         Result.OFFSET_ILLEGAL,
     ),
     row(
         "subscription is not latest",
-        r"^The broker's subscription is not latest, group: (?P<group>\S+)",
+        "^The broker's subscription is not latest, group: <group>",
         Kind.PULL_RESULT,
         Result.SUBSCRIPTION_NOT_LATEST,
     ),
     row(
         "subscription not exist",
-        r"^the consumer's subscription not exist, group: (?P<group>[^,]+), topic:(?P<topic>\S+)",
+        "^the consumer's subscription not exist, group: <group>, topic:<topic>",
         Kind.PULL_RESULT,
         Result.SUBSCRIPTION_NOT_EXIST,
     ),
     # AbstractSendMessageProcessor [5.x]
     row(
         "send msg to DLQ",
-        r"^send msg to DLQ (?P<topic>[^,]+), owner=.*?, originalTopic=(?P<detail>[^,]+), consumerId=(?P<group>[^,]+), "
-        r"msgUniqKey=(?P<key>[^,]+),(?: storeTimestamp=(?P<due>\d+))?",
+        "^send msg to DLQ <topic>, owner=.*?, originalTopic=<detail>, consumerId=<group>, "
+        "msgUniqKey=<key>,(?: storeTimestamp=<due>)?",
         Kind.DEAD_LETTER,
         more=_dead_letter,
     ),
     # RebalanceLockManager, 5.x and then 4.9
-    row(
-        "which has not been locked yet",
-        rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mq={QUEUE}",
-        Kind.LOCK,
-        Result.OK,
-    ),
+    row("which has not been locked yet", "group=<group>, clientId=<client>, mq=<mq>", Kind.LOCK, Result.OK),
     row(
         "lock a expired message queue",
-        rf"group=(?P<group>[^,]+), mq={QUEUE}, old client id=(?P<detail>[^,]+), new client id=(?P<client>\S+)",
+        "group=<group>, mq=<mq>, old client id=<detail>, new client id=<client>",
         Kind.LOCK,
         Result.OK,
         more=_lock_of,
     ),
     row(
         "has been locked by other client",
-        rf"group=(?P<group>[^,]+), mq={QUEUE}, locked client id=(?P<detail>[^,]+), current client id=(?P<client>\S+)",
+        "group=<group>, mq=<mq>, locked client id=<detail>, current client id=<client>",
         Kind.LOCK,
         Result.FAILED,
         more=_lock_of,
     ),
-    row("unlockBatch: unlock mq", rf"group=(?P<group>[^,]+), clientId=(?P<client>[^,]+), mqs={QUEUE}", Kind.UNLOCK),
-    row(
-        "message queue not locked, I got it",
-        rf"Group: (?P<group>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
-        Kind.LOCK,
-        Result.OK,
-    ),
+    row("unlockBatch: unlock mq", "group=<group>, clientId=<client>, mqs=<mq>", Kind.UNLOCK),
+    row("message queue not locked, I got it", "Group: <group> NewClientId: <client> <mq>", Kind.LOCK, Result.OK),
     row(
         "message queue lock expired, I got it",
-        rf"Group: (?P<group>\S+) OldClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
+        "Group: <group> OldClientId: <detail> NewClientId: <client> <mq>",
         Kind.LOCK,
         Result.OK,
         more=_lock_of,
     ),
     row(
         "message queue locked by other client",
-        rf"Group: (?P<group>\S+) OtherClientId: (?P<detail>\S+) NewClientId: (?P<client>\S+) {QUEUE}",
+        "Group: <group> OtherClientId: <detail> NewClientId: <client> <mq>",
         Kind.LOCK,
         Result.FAILED,
         more=_lock_of,
     ),
-    row("unlockBatch, Group: ", rf"^unlockBatch, Group: (?P<group>\S+) {QUEUE} (?P<client>\S+)", Kind.UNLOCK),
+    row("unlockBatch, Group: ", "^unlockBatch, Group: <group> <mq> <client>", Kind.UNLOCK),
     # AdminBrokerProcessor
-    row(
-        "reset offset started by",
-        r"topic=(?P<topic>[^,]+), group=(?P<group>[^,]+), timestamp=(?P<detail>-?\d+)",
-        Kind.RESET,
-        Way.RESET,
-    ),
+    row("reset offset started by", r"topic=<topic>, group=<group>, timestamp=(?P<detail>-?\d+)", Kind.RESET, Way.RESET),
     # ConfigManager
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) OK", Kind.FILE_LOAD, Result.OK),
     row("Offset.json", r"^load (?P<detail>\S+Offset\.json) [Ff]ailed", Kind.FILE_LOAD, Result.ERROR),
     row("Offset.json", r"^persist file (?P<detail>\S+Offset\.json) exception", Kind.FILE_PERSIST, Result.ERROR),
     # BrokerStartup, BrokerController, DLedgerRoleChangeHandler
-    row("boot success", r"^The broker\[(?P<broker>[^,]+), (?P<detail>[^]]+)\] boot success", Kind.BROKER_START),
-    row("Shutdown hook over", r"^Shutdown hook over", Kind.BROKER_STOP),
-    row("Finish to change to", r"to change to master brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.MASTER),
-    row("Finish to change to", r"to change to slave brokerName=(?P<broker>\S+)", Kind.ROLE_CHANGE, Result.SLAVE),
+    row("boot success", r"^The broker\[<broker>, <detail>\] boot success", Kind.BROKER_START),
+    row("Shutdown hook over", "^Shutdown hook over", Kind.BROKER_STOP),
+    row("Finish to change to", "to change to master brokerName=<broker>", Kind.ROLE_CHANGE, Result.MASTER),
+    row("Finish to change to", "to change to slave brokerName=<broker>", Kind.ROLE_CHANGE, Result.SLAVE),
 )
 """Which messages of a broker mean what."""
 

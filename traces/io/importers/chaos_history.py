@@ -19,8 +19,7 @@ from ...format.problems import Problems
 from ...format.schema import Header
 from ...format.whole_number import whole_number
 from ..compressed import lines_of
-from .log_table import fields_in
-from .message_text import QUEUE
+from .message_text import fields_in, text_pattern
 from .protocol import Event, Imported, Importer
 
 GROUP = "ChaosTest_ConsumerGroup"
@@ -29,14 +28,10 @@ GROUP = "ChaosTest_ConsumerGroup"
 _REQUEST = re.compile(r"\d+\t(?:enqueue|dequeue)\tREQUEST\t")
 _RESPONSE = re.compile(r"\d+\t(?:enqueue|dequeue)\tRESPONSE\t(?:SUCCESS|FAILURE|UNKNOWN)\t")
 _FAULT = re.compile(r"fault\t[^\t]*\t(?:start|end)\t\d+")
-_SENT = re.compile(
-    rf"SendResult \[sendStatus=\w+, msgId=(?P<key>[^,]+), offsetMsgId=(?P<msg_id>[^,]+), messageQueue={QUEUE}, "
-    r"queueOffset=(?P<offset>\d+)"
+_SENT = text_pattern(
+    r"SendResult \[sendStatus=\w+, msgId=<key>, offsetMsgId=<msg_id>, messageQueue=<mq>, queueOffset=<offset>"
 )
-_RECEIVED = re.compile(
-    r"msgId = (?P<key>[^,]+), topic = (?P<topic>[^,]+), group = (?P<group>[^,]+), queueId = (?P<queue>\d+), "
-    r"queueOffset = (?P<offset>\d+)"
-)
+_RECEIVED = text_pattern("msgId = <key>, topic = <topic>, group = <group>, queueId = <queue>, queueOffset = <offset>")
 # UNKNOWN: the producer got no answer, and the message may be stored or not.
 _RESULTS = {"SUCCESS": Result.OK, "FAILURE": Result.FAILED, "UNKNOWN": Result.ERROR}
 

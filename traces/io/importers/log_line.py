@@ -18,90 +18,64 @@ from ..compressed import lines_of
 from .clock import millis_of, zone_of
 from .collected_line import text_in
 
-_DAY = r"(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+_SECOND = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+_FRACTION = r"(?:[.,]\d{3,9})?"
+_ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR)"
+_MESSAGE = "(?P<message>.*)"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layout:
     """How one program writes its lines."""
 
-    name: str  # short name
     pattern: re.Pattern[str]  # pattern of a line that begins a message
     zone: str  # zone of its times, unless the user gives one
 
 
-CLIENT_5 = Layout(
-    name="client-5",  # rmq.client.logback.xml
-    pattern=re.compile(
-        _DAY
-        + r"\.\d{3}) "
-        + _LEVEL
-        + r" +\[(?P<process>\d+)\] \[(?P<thread>.*?)\] \[(?P<logger>[^]]*)\] - (?P<message>.*)"
+CLIENT_5 = Layout(  # rmq.client.logback.xml
+    re.compile(
+        rf"(?P<stamp>{_SECOND}\.\d\d\d) {_LEVEL} +\[(?P<process>\d+)\] \[(?P<thread>.*?)\] \[(?P<logger>[^]]*)\] - "
+        rf"{_MESSAGE}"
     ),
-    zone="GMT+8",
+    "GMT+8",
 )
-CLIENT_4 = Layout(
-    name="client-4",  # LoggingBuilder.DefaultLayout
-    pattern=re.compile(_DAY + r",\d{3}) " + _LEVEL + r" (?P<logger>\S+) - (?P<message>.*)"),
-    zone="UTC",
-)
-BROKER = Layout(
-    name="broker",  # logback_broker.xml, rmq.broker.logback.xml
-    pattern=re.compile(_DAY + r") " + _LEVEL + r" (?P<thread>.*?) - (?P<message>.*)"),
-    zone="GMT+8",
-)
-SPRING = Layout(
-    name="spring",  # Spring Boot; since 3.0 with a zone, and with the application's name before the thread
-    pattern=re.compile(
-        _DAY
-        + r"(?:[.,]\d{3,9})?(?:Z|[+-]\d\d:?\d\d)?) +"
-        + _LEVEL
-        + r" +(?P<process>\d+) +--- +(?:\[[^]]*\] )?\[(?P<thread>[^]]*)\] +(?P<logger>\S+) +: ?(?P<message>.*)"
+# LoggingBuilder.DefaultLayout
+CLIENT_4 = Layout(re.compile(rf"(?P<stamp>{_SECOND},\d\d\d) {_LEVEL} (?P<logger>\S+) - {_MESSAGE}"), "UTC")
+# logback_broker.xml, rmq.broker.logback.xml
+BROKER = Layout(re.compile(rf"(?P<stamp>{_SECOND}) {_LEVEL} (?P<thread>.*?) - {_MESSAGE}"), "GMT+8")
+SPRING = Layout(  # Spring Boot; since 3.0 with a zone, and with the application's name before the thread
+    re.compile(
+        rf"(?P<stamp>{_SECOND}{_FRACTION}{_ZONE}) +{_LEVEL} +(?P<process>\d+) +--- +(?:\[[^]]*\] )?"
+        rf"\[(?P<thread>[^]]*)\] +(?P<logger>\S+) +: ?{_MESSAGE}"
     ),
-    zone="UTC",
+    "UTC",
 )
-LOGBACK = Layout(
-    name="logback",  # the choice of most applications: date, thread, level, logger
-    pattern=re.compile(
-        _DAY
-        + r"(?:[.,]\d{3,9})?(?:Z|[+-]\d\d:?\d\d)?) +\[(?P<thread>[^]]*)\] +"
-        + _LEVEL
-        + r" +(?P<logger>\S+) +- (?P<message>.*)"
+LOGBACK = Layout(  # the choice of most applications: date, thread, level, logger
+    re.compile(
+        rf"(?P<stamp>{_SECOND}{_FRACTION}{_ZONE}) +\[(?P<thread>[^]]*)\] +{_LEVEL} +(?P<logger>\S+) +- {_MESSAGE}"
     ),
-    zone="UTC",
+    "UTC",
+)
+PLAIN = Layout(  # the lab's layout, and that of others with a broker's log on standard output: date, level, thread
+    re.compile(rf"(?P<stamp>{_SECOND}[.,]\d\d\d) +{_LEVEL} +(?P<thread>(?!\[|\d+ +---)\S+) +- {_MESSAGE}"), "UTC"
+)
+OWN = Layout(  # any that begins with the date, where one of RocketMQ's loggers is the last thing before the message
+    re.compile(
+        rf"(?P<stamp>{_SECOND}(?:[.,]\d\d\d)?{_ZONE})(?=.*?\b{_LEVEL}\b)"
+        r"(?:.*?\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*?"
+        r"(?P<logger>\b(?:[\w.]+\.)?(?:Rocketmq(?:Client|Common|Remoting)|DefaultRocketMQListenerContainer))\b"
+        rf"[^-:|\w]*[-:|]+ ?{_MESSAGE}"
+    ),
+    "UTC",
 )
 
-PLAIN = Layout(
-    name="plain",  # the lab's layout, and that of others with a broker's log on standard output: date, level, thread
-    pattern=re.compile(
-        _DAY + r"[.,]\d{3}) +" + _LEVEL + r" +(?P<thread>(?!\[|\d+ +---)\S+) +- (?P<message>.*)",
+NO_LOGGER = Layout(  # any other that begins with the date and names the level
+    re.compile(
+        rf"(?P<stamp>{_SECOND}(?:[.,]\d\d\d)?{_ZONE})(?=.*?\b{_LEVEL}\b)"
+        rf"(?:(?:[^[]*\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*? - |[^]]*\] ){_MESSAGE}"
     ),
-    zone="UTC",
-)
-
-OWN = Layout(
-    name="own",  # any that begins with the date, where one of RocketMQ's loggers is the last thing before the message
-    pattern=re.compile(
-        _DAY
-        + r"(?:[.,]\d{3})?(?:Z|[+-]\d\d:?\d\d)?)(?=.*?\b"
-        + _LEVEL
-        + r"\b)(?:.*?\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*?"
-        + r"(?P<logger>\b(?:[\w.]+\.)?(?:Rocketmq(?:Client|Common|Remoting)|DefaultRocketMQListenerContainer))\b"
-        + r"[^-:|\w]*[-:|]+ ?(?P<message>.*)",
-    ),
-    zone="UTC",
-)
-
-NO_LOGGER = Layout(
-    name="no-logger",  # any other that begins with the date and names the level; the logger may stand anywhere, or nowhere
-    pattern=re.compile(
-        _DAY
-        + r"(?:[.,]\d{3})?(?:Z|[+-]\d\d:?\d\d)?)(?=.*?\b"
-        + _LEVEL
-        + r"\b)(?:(?:[^[]*\[(?P<thread>[^][]*[A-Za-z][^][]*)\])?.*? - |[^]]*\] )(?P<message>.*)",
-    ),
-    zone="UTC",
+    "UTC",
 )
 
 LAYOUTS = (CLIENT_5, CLIENT_4, BROKER, SPRING, LOGBACK, PLAIN)
@@ -158,7 +132,7 @@ def log_lines(
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0
     told = zone_of(zone) if zone is not None else None
-    zones = {layout.name: told or zone_of(layout.zone) for layout in (*LAYOUTS, *OTHERS)}
+    zones = {layout: told or zone_of(layout.zone) for layout in (*LAYOUTS, *OTHERS)}
     for number, line in lines_of(path, problems):
         if wanted is not None:
             if number != next_wanted:
@@ -170,7 +144,7 @@ def log_lines(
             continue
         layout, parts = found
         try:
-            time = millis_of(parts["stamp"], zones[layout.name])
+            time = millis_of(parts["stamp"], zones[layout])
         except ValueError:
             problems.add(str(path), number, f"{parts['stamp']} is no date and time")
             continue

@@ -17,16 +17,14 @@ from pathlib import Path as File
 from ...format.kinds import Kind, Path, Result
 from ...format.problems import Problems
 from ...format.schema import BY_NAME, PULLED, Group
-from ...format.whole_number import whole_number
 from .log_line import LogLine, log_lines
-from .message_text import consumers_in
+from .message_text import consumers_in, fields_in, text_pattern
 from .protocol import Event
 
 More = Callable[[re.Match[str], LogLine], Iterable[Event]]
 """Makes the events of a message that a row cannot express in its pattern; the values of the row are added to each."""
 
 _FIELDS = {Kind: "kind", Result: "result", Path: "path"}
-_WHOLE = frozenset({"queue", "offset", "next", "min", "max", "count", "attempt", "level", "due"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,17 +63,23 @@ class Told:
 def row(contains: str, pattern: str, *words: Kind | Result | Path, more: More | None = None, says: str = "") -> Row:
     """A row; see :class:`Row`. ``words`` are the kind, result and path of its events.
 
-    Spaces in the pattern are significant.
+    The pattern is one of :func:`.message_text.text_pattern`.
 
     Raises:
         ValueError: a named group of the pattern is no field.
     """
-    compiled = re.compile(pattern)
+    compiled = text_pattern(pattern)
     unknown = set(compiled.groupindex) - set(BY_NAME)
     if unknown:
         raise ValueError(f"{sorted(unknown)} of {pattern!r} are no fields")
     fixed = {_FIELDS[type(word)]: word for word in words}
     return Row(contains=contains, pattern=compiled, fixed=fixed, more=more, says=says)
+
+
+def consumers(found: re.Match[str], line: LogLine) -> Iterator[Event]:
+    """An event for each group of a printed heartbeat; its mode is the detail, unless the pattern has one."""
+    for told in consumers_in(line.message):
+        yield {"detail": told.mode, **fields_in(found), "group": told.group, "subscriptions": told.subscriptions}
 
 
 @dataclass(kw_only=True)
@@ -166,12 +170,3 @@ def told_by(line: LogLine, table: Table) -> Told | None:
         events = [{"time": line.time, **candidate.fixed, **event} for event in told]
         return Told(row=candidate, fields=fields, events=events)
     return None
-
-
-def fields_in(found: re.Match[str]) -> Event:
-    """The named groups of a match as fields; the word ``null`` is a null."""
-    return {
-        name: whole_number(value) if name in _WHOLE else value
-        for name, value in found.groupdict().items()
-        if value is not None and value != "null"
-    }

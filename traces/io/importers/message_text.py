@@ -11,13 +11,43 @@ from ...encoding.names import RETRY_PREFIX
 from ...format.whole_number import whole_number
 from .protocol import Event
 
-QUEUE = r"MessageQueue \[topic=(?P<topic>[^,]+), brokerName=(?P<broker>[^,]+), queueId=(?P<queue>\d+)\]"
-"""A queue as ``MessageQueue#toString`` prints it (EN-4), as named groups."""
+_QUEUE = r"MessageQueue \[topic=<topic>, brokerName=<broker>, queueId=<queue>\]"
+"""A queue as ``MessageQueue#toString`` prints it (EN-4)."""
 
-_MESSAGE = re.compile(
-    r"MessageExt \[brokerName=(?P<broker>[^,]+), queueId=(?P<queue>\d+), storeSize=-?\d+, queueOffset=(?P<offset>\d+), "
-    r".*?, msgId=(?P<msg_id>[^,]+), .*?reconsumeTimes=(?P<attempt>\d+), .*?topic='(?P<topic>[^']+)'"
-    r"(?:.*?properties=\{(?P<properties>.*?)\}, body=)?"
+_PLACEHOLDER = re.compile(r"(?<!\?P)<(\w+)>(\\?.)?")
+_OFFSETS = frozenset({"offset", "next", "max"})
+_WHOLE = _OFFSETS | {"queue", "min", "count", "attempt", "level", "due"}
+
+
+def text_pattern(text: str) -> re.Pattern[str]:
+    """The pattern of a message: a regular expression in which ``<offset>`` stands for the field of that name.
+
+    A field is a whole number, with a sign only for an offset, or a word up to the character behind it; at the end of
+    the pattern, up to the next space. ``<mq>`` stands for the fields of a queue as Java prints it: the id -1, which pop
+    has, is none.
+    """
+    return re.compile(_PLACEHOLDER.sub(_group, text.replace("<mq>", _QUEUE)))
+
+
+def _group(found: re.Match[str]) -> str:
+    name, behind = found[1], found[2] or " "
+    word = r"\S+" if behind == " " else f"[^{behind}]+"
+    value = r"-?\d+" if name in _OFFSETS else r"\d+" if name in _WHOLE else word
+    return f"(?P<{name}>{value}){found[2] or ''}"
+
+
+def fields_in(found: re.Match[str]) -> Event:
+    """The named groups of a match as fields; the word ``null`` is a null."""
+    return {
+        name: whole_number(value) if name in _WHOLE else value
+        for name, value in found.groupdict().items()
+        if value is not None and value != "null"
+    }
+
+
+_MESSAGE = text_pattern(
+    r"MessageExt \[brokerName=<broker>, queueId=<queue>, storeSize=-?\d+, queueOffset=<offset>, .*?, msgId=<msg_id>, "
+    r".*?reconsumeTimes=<attempt>, .*?topic='<topic>'(?:.*?properties=\{(?P<detail>.*?)\}, body=)?"
 )
 _OF_ROUTE = re.compile(r"QueueData \[brokerName=([^,]+), readQueueNums=(\d{1,9}), writeQueueNums=\d+, perm=(\d{1,9}),")
 _PERM_READ = 4
@@ -25,7 +55,7 @@ _MOST_QUEUES = 10_000
 """Maximum number of queues of a topic: a line alone does not justify more."""
 _KEY = re.compile(r"(?:^|, )UNIQ_KEY=([^,}]+)")
 _RETRIED = re.compile(r"(?:^|, )RETRY_TOPIC=")
-_QUEUES = re.compile(QUEUE.replace("?P<topic>", "").replace("?P<broker>", "").replace("?P<queue>", ""))
+_QUEUES = text_pattern("<mq>")
 
 
 def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
@@ -38,12 +68,12 @@ def messages_in(text: str, *, group: str | None = None) -> Iterator[Event]:
         found = _MESSAGE.match("MessageExt [" + part)
         if found is None:
             continue
-        event: Event = {name: found[name] for name in ("broker", "topic", "msg_id") if found[name] != "null"}
-        event |= {name: whole_number(found[name]) for name in ("queue", "offset", "attempt")}
-        key = _KEY.search(found["properties"] or "")
+        event = fields_in(found)
+        properties = event.pop("detail", "")
+        key = _KEY.search(properties)
         if key:
             event["key"] = key[1]
-        if _RETRIED.search(found["properties"] or ""):
+        if _RETRIED.search(properties):
             if group:
                 event["topic"] = RETRY_PREFIX + group
             else:

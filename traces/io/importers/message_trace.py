@@ -26,7 +26,7 @@ from ...format.schema import Header, is_text
 from ...format.whole_number import whole_field
 from ..compressed import lines_of
 from ..json_text import read_json
-from .protocol import Event, Imported, Importer, with_losses
+from .protocol import UNKNOWN_CLIENT, Event, Imported, Importer, with_losses
 
 FIELD, RECORD = "\x01", "\x02"
 _TYPES = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
@@ -39,9 +39,6 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HALF, _DELAYED = 1, 3
 # TR-4: positions in the enumeration ConsumeReturnType.
 _TIMED_OUT, _THREW, _RETURNED_NULL = 1, 2, 3
-
-UNKNOWN_CLIENT = "unknown"
-"""The client of a delivery if neither request id nor bornHost show it."""
 
 
 @dataclass(frozen=True, kw_only=True)

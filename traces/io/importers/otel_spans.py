@@ -25,10 +25,7 @@ from ...format.schema import Group, Header, is_text
 from ...format.whole_number import whole_field
 from ..compressed import lines_of
 from ..json_text import read_json, what_is_wrong
-from .protocol import Event, Imported, Importer, with_losses
-
-UNKNOWN_CLIENT = "unknown"
-"""The client of a span if neither attributes nor the resource show it."""
+from .protocol import UNKNOWN_CLIENT, Event, Imported, Importer, with_losses
 
 _CONSUMER, _PRODUCER = (5, "SPAN_KIND_CONSUMER"), (4, "SPAN_KIND_PRODUCER")
 _UNSET, _OK, _ERROR = range(3)

@@ -33,6 +33,10 @@ class Imported:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
+UNKNOWN_CLIENT = "unknown"
+"""The client of an event if nothing shows it."""
+
+
 def with_losses(events: Iterator[Event], why: str) -> Iterator[Event]:
     """Events of which any may be missing: a gap over all their time comes after them."""
     first = last = None

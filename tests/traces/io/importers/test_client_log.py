@@ -476,6 +476,9 @@ def test_a_client_that_starts_again_and_has_not_stopped_was_killed(tmp_path):
         "2024-05-01 10:00:00.250 INFO  [RebalanceService] [] RocketmqClient - ",
         "2024-05-01 10:00:00,250 [RebalanceService] INFO  [abc,d] RocketmqClient :: ",
         "2024-05-01T10:00:00.250Z INFO RocketmqClient: ",
+        "[1031178795459018753] 2024-05-01 10:00:00,250 INFO  [RocketmqClient     ] [RebalanceService] - ",
+        "2024-05-01 10:00:00.250 WARN  [RebalanceService] (Slf4jLoggerFactory.java:95) - ",
+        "2024-05-01 10:00:00.250 INFO RocketmqClient [RebalanceService] ",
     ],
 )
 def test_an_application_may_have_a_layout_of_its_own(tmp_path, head):

@@ -7,6 +7,7 @@ import pytest
 from rocketproof.traces.format.problems import Problems
 from rocketproof.traces.io.importers import detect, importer
 from rocketproof.traces.io.importers.collected_line import text_in
+from rocketproof.traces.io.importers.listener_log import ListenerLog
 
 MESSAGE = "doRebalance, CG, add a new mq, MessageQueue [topic=T, brokerName=a, queueId=0]"
 CLIENT = f"2024-05-01 18:00:00.250 INFO  [77] [RebalanceService] [RocketmqClient#x:1] - {MESSAGE}"
@@ -68,7 +69,7 @@ def test_a_listener_log_of_an_encoder_names_its_process(tmp_path):
     path = tmp_path / "app.log"
     path.write_text(json.dumps({"@timestamp": "2024-05-01T10:00:00Z", "message": FAILED, **parts}))
     assert detect(path.read_text(), "app.log").name == "listener-log"
-    events = list(importer("listener-log", group="G").read(path, Problems()).events)
+    events = list(ListenerLog(group="G").read(path, Problems()).events)
     assert [(event["time"], event["client"], event["key"]) for event in events] == [
         (1714557600000, "11220", "0A01")
     ] * 2

@@ -1,4 +1,4 @@
-"""The registry: importers by content, by name, with options; zones of time."""
+"""The registry: importers by content and by name; zones of time."""
 
 from datetime import timedelta
 
@@ -30,17 +30,9 @@ def test_what_is_none_of_them_is_detected_by_none(head):
     assert detect(head, "x.json") is None
 
 
-def test_options():
-    assert importer("client-log", zone="UTC", client="c") == ClientLog(zone="UTC", client="c")
-
-
-def test_what_can_be_wrong_with_options():
-    with pytest.raises(TraceError, match=r"There is no importer 'client'\. Possible: message-trace, otel-spans"):
-        importer("client")
-    with pytest.raises(TraceError, match=r"The importer client-log has no option 'group'\. Possible: client, zone"):
-        importer("client-log", group="x")
-    with pytest.raises(TraceError, match=r"The importer chaos-history has no option 'zone'\. Possible: none at all"):
-        importer("chaos-history", zone="UTC")
+def test_an_importer_is_found_by_its_name():
+    assert importer("client-log") == ClientLog()
+    assert importer("client") is None
 
 
 @pytest.mark.parametrize(
