@@ -191,7 +191,7 @@ def with_memory(simulated: Recording) -> Recording:
     due: dict[tuple[Any, ...], list[int]] = {}
     for event in simulated.events:
         if event["kind"] in (Kind.DELAY_STORE, Kind.DELAY_DELIVER):
-            waiting = due.setdefault((event.get("broker"), event.get("key"), event.get("attempt")), [])
+            waiting = due.setdefault((event.get("broker"), event.get("origin"), event.get("attempt")), [])
             if event["kind"] == Kind.DELAY_STORE:
                 waiting.append(event["due"])
             elif waiting:

@@ -81,7 +81,8 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
     by_itself = (rows["claim"] == _MOVES) & np.isin(rows["value"], _BY_ITSELF)
     is_long = ((rows["claim"] == _OWNED) | by_itself) & (rows["late"] > PLAUSIBLE)
-    about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
+    by_one_clock = _OF_ITSELF[rows["claim"]] & (rows["other"] < 0)
+    about |= named(open_) & ~by_one_clock & ~is_long
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}

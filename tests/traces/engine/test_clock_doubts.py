@@ -62,11 +62,17 @@ def late_by(more: int, tmp_path: Path) -> tuple[int, int]:
     until = 1_000 + Settings().given_late + more
     mine = [*found_by("two", 1_000), *(one for one in waits if one["time"] < until), pull_of("two", until)]
     events = sorted([*other, *mine], key=lambda one: one["time"])
-    header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True}
+    return counted("every-queue-moves", events, tmp_path)
+
+
+def counted(claim: str, events: list[dict[str, Any]], tmp_path: Path, settings: Settings = Settings()) -> tuple[int, int]:
+    """How often a claim is violated, and in doubt, if everything of an orderly group is recorded."""
+    groups = {"G": {"listener": "orderly"}}
+    header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True, "groups": groups}
     path = tmp_path / "one.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)))
-    result = check_locally(open_trace([path]), settings=Settings())
-    (answer,) = (one for one in result.verdicts if one.claim.id == "every-queue-moves")
+    result = check_locally(open_trace([path]), settings=settings)
+    (answer,) = (one for one in result.verdicts if one.claim.id == claim)
     return answer.violated, answer.doubtful
 
 
@@ -82,3 +88,17 @@ def pull_of(client: str, time: int, offset: int = 1) -> dict[str, Any]:
 def test_what_is_later_than_any_clock_is_off_needs_no_other_clock(tmp_path: Path) -> None:
     assert late_by(20_000, tmp_path) == (1, 0)
     assert late_by(5_000, tmp_path) == (0, 1)
+
+
+def test_what_two_clients_did_one_after_the_other_is_uncertain_if_one_clock_is_compared_with_nothing(
+    tmp_path: Path,
+) -> None:
+    stores = [event(1_010 + n, Kind.STORE, group=None, offset=n, attempt=0) for n in range(2)]
+    mine = *stores, *found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1)
+    locks = [event(time, Kind.LOCK, client, result="ok") for time, client in ((900, "one"), (30_000, "two"))]
+    asked = event(30_100, Kind.OFFSET_QUERY, "two", result="none")
+    events = sorted([*mine, *locks, asked], key=lambda one: one["time"])
+    told = Settings(lock_life_told=True)
+    assert counted("steps-follow-each-other", events, tmp_path, told) == (0, 1)
+    compared = [*events, *consumed(30_100, "two", 1)]
+    assert counted("steps-follow-each-other", compared, tmp_path, told) == (1, 0)
