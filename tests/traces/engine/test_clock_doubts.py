@@ -65,13 +65,15 @@ def late_by(more: int, tmp_path: Path) -> tuple[int, int]:
     return counted("every-queue-moves", events, tmp_path)
 
 
-def counted(claim: str, events: list[dict[str, Any]], tmp_path: Path, settings: Settings = Settings()) -> tuple[int, int]:
-    """How often a claim is violated, and in doubt, if everything of an orderly group is recorded."""
-    groups = {"G": {"listener": "orderly"}}
+def counted(
+    claim: str, events: list[dict[str, Any]], tmp_path: Path, *, settings: Settings | None = None, **group: str
+) -> tuple[int, int]:
+    """How often a claim is violated, and in doubt, if everything of a group is recorded."""
+    groups = {"G": group}
     header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True, "groups": groups}
     path = tmp_path / "one.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)))
-    result = check_locally(open_trace([path]), settings=settings)
+    result = check_locally(open_trace([path]), settings=settings or Settings())
     (answer,) = (one for one in result.verdicts if one.claim.id == claim)
     return answer.violated, answer.doubtful
 
@@ -98,7 +100,21 @@ def test_what_two_clients_did_one_after_the_other_is_uncertain_if_one_clock_is_c
     locks = [event(time, Kind.LOCK, client, result="ok") for time, client in ((900, "one"), (30_000, "two"))]
     asked = event(30_100, Kind.OFFSET_QUERY, "two", result="none")
     events = sorted([*mine, *locks, asked], key=lambda one: one["time"])
-    told = Settings(lock_life_told=True)
-    assert counted("steps-follow-each-other", events, tmp_path, told) == (0, 1)
+    told: dict[str, Any] = {"settings": Settings(lock_life_told=True), "listener": "orderly"}
+    assert counted("steps-follow-each-other", events, tmp_path, **told) == (0, 1)
     compared = [*events, *consumed(30_100, "two", 1)]
-    assert counted("steps-follow-each-other", compared, tmp_path, told) == (1, 0)
+    assert counted("steps-follow-each-other", compared, tmp_path, **told) == (1, 0)
+
+
+def test_who_took_a_queue_just_before_its_offset_was_set_may_have_taken_it_after_that(tmp_path: Path) -> None:
+    def followed(time: int) -> tuple[int, int]:
+        answers = (
+            each
+            for at in range(20_000, 120_000, 10_000)
+            for each in (pull_of("one", at), {**found(at + 5_000, "one", 1, 1), "result": "no_new_message"})
+        )
+        reset = event(time, Kind.RESET, offset=0)
+        events = [*found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1), *answers, reset]
+        return counted("reset-is-followed", sorted(events, key=lambda one: one["time"]), tmp_path)
+
+    assert (followed(1_010), followed(1_500)) == ((0, 1), (1, 0))

@@ -124,7 +124,8 @@ def test_a_death_ends_an_overlap() -> None:
 
 
 def test_a_client_that_began_anew_may_have_died_unseen() -> None:
-    again = [assign(1_000, "one", 0), heartbeat(2_000, "one", "T=*@1"), start(29_000, "one#1"), assign(30_000, "one#1", 0)]
+    first = [assign(1_000, "one", 0), heartbeat(2_000, "one", "T=*@1")]
+    again = [*first, start(29_000, "one#1"), assign(30_000, "one#1", 0)]
     assert check(again, end=120_000).doubts(OVERLAPS) == [Doubt.EVIDENCE]
     goes_on = heartbeat(80_000, "one", "T=*@1")
     assert check(again, goes_on, end=120_000).counts(OVERLAPS) == (1, 0)
