@@ -17,16 +17,13 @@ from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
 from ..claims.obligations import Reason
 from ..clocks.clocks import Clocks
-from ..clocks.order import Order
+from ..clocks.order import PLAUSIBLE, Order
 from ..encoding.names import Actor, Names
 from ..format.coverage import NEVER, Coverage, Hole
 from ..format.kinds import Kind
 from ..monitors.fold import Outcome
 from .context import Context, actor_of
 from .findings import Doubt, Note
-
-PLAUSIBLE = 10_000
-"""No clock is off by more than this without being noticed, ms: longer durations are long by any clock."""
 
 _ONLY_OWNERS, _RESETS, _OWNED, _MOVES = (
     CODE["only-owners-commit"],

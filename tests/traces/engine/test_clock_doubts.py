@@ -102,8 +102,10 @@ def test_what_two_clients_did_one_after_the_other_is_uncertain_if_one_clock_is_c
     events = sorted([*mine, *locks, asked], key=lambda one: one["time"])
     told: dict[str, Any] = {"settings": Settings(lock_life_told=True), "listener": "orderly"}
     assert counted("steps-follow-each-other", events, tmp_path, **told) == (0, 1)
-    compared = [*events, *consumed(30_100, "two", 1)]
+    compared = [*events, event(30_050, Kind.STORE, group=None, offset=2, attempt=0), *consumed(30_150, "two", 2)]
     assert counted("steps-follow-each-other", compared, tmp_path, **told) == (1, 0)
+    hardly = [*events, *consumed(30_150, "two", 1)]  # half a minute after it was stored
+    assert counted("steps-follow-each-other", hardly, tmp_path, **told) == (0, 1)
 
 
 def test_who_took_a_queue_just_before_its_offset_was_set_may_have_taken_it_after_that(tmp_path: Path) -> None:
