@@ -82,7 +82,9 @@ def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
 def _with_steps(seen: Scanning, header: Header, clocks: Clocks) -> Clocks:
     """The clocks, and which due times are by another one."""
     more = seen.due_times.steps(DelayTable.parse(header.delays or DEFAULT_LEVELS), seen.begin, seen.end)
-    new = [step for step in more if step not in clocks.steps]  # a trace with corrected times has them already
+    # A trace with corrected times, by which it may begin and end a little later, has them already.
+    known = {(step.recorders, step.events) for step in clocks.steps}
+    new = [step for step in more if (step.recorders, step.events) not in known]
     return replace(clocks, steps=(*clocks.steps, *new)) if new else clocks
 
 
