@@ -19,7 +19,7 @@ from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import lower
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.traces.format import kinds
-from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 from rocketproof.traces.generate.recorder import record_run
 from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
 from rocketproof.traces.io import Problems
@@ -28,21 +28,6 @@ from rocketproof.traces.io.writing import write_jsonl
 from rocketproof.traces.samples import FOLDER
 
 Event = dict[str, Any]
-
-OF_BROKERS = frozenset(
-    {
-        Kind.STORE,
-        Kind.DELAY_STORE,
-        Kind.DELAY_DELIVER,
-        Kind.DEAD_LETTER,
-        Kind.MEMBERS,
-        Kind.ROLE_CHANGE,
-        Kind.BROKER_START,
-        Kind.BROKER_STOP,
-        Kind.BROKER_CRASH,
-    }
-)
-"""Kinds that brokers write, whoever they name; stored commits too, where the broker was recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +176,7 @@ def with_memory(simulated: Recording) -> Recording:
     due: dict[tuple[Any, ...], list[int]] = {}
     for event in simulated.events:
         if event["kind"] in (Kind.DELAY_STORE, Kind.DELAY_DELIVER):
-            waiting = due.setdefault((event.get("broker"), event.get("key"), event.get("attempt")), [])
+            waiting = due.setdefault((event.get("broker"), event.get("origin"), event.get("attempt")), [])
             if event["kind"] == Kind.DELAY_STORE:
                 waiting.append(event["due"])
             elif waiting:

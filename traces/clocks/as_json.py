@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from ..encoding.names import Actor
+from ..encoding.plain import plain
 from ..format.header import Stated
 from ..format.problems import Problems, Trouble
 from .clocks import Clock, Clocks, Run, Step
@@ -31,21 +33,9 @@ def clocks_told(stated: Stated, line: int, problems: Problems) -> Clocks | None:
 
 def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
     """Clocks as a JSON object."""
-    return {
-        "clocks": [
-            {
-                "recorder": _actor(clock.recorder),
-                "pairs": clock.pairs,
-                "runs": [[run.since, list(run.times), list(run.offsets)] for run in clock.runs],
-                "reference": None if clock.reference is None else _actor(clock.reference),
-                **{name: getattr(clock, name) for name in _BOUNDS},
-                "coarse": clock.coarse,
-            }
-            for clock in clocks.clocks.values()
-        ],
-        "steps": [step_as_json(step) for step in clocks.steps],
-        "held_up": clocks.held_up,
-    }
+    names = [one.name for one in fields(Clock)]
+    told = [{name: plain(getattr(clock, name)) for name in names} for clock in clocks.clocks.values()]
+    return {"clocks": told, "steps": plain(clocks.steps), "held_up": clocks.held_up}
 
 
 _BOUNDS = ("low", "high", "slow", "fast", "closest")
@@ -68,22 +58,11 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
         )
         for one in said["clocks"]
     ]
-    steps = [step_of_json(step) for step in said["steps"]]
-    by_recorder = {clock.recorder: clock for clock in clocks}
-    return Clocks(clocks=by_recorder, steps=tuple(steps), held_up=_whole(said["held_up"]))
+    steps = tuple(map(_step_of, said["steps"]))
+    return Clocks(clocks={clock.recorder: clock for clock in clocks}, steps=steps, held_up=_whole(said["held_up"]))
 
 
-def step_as_json(step: Step) -> list[Any]:
-    """A step as a JSON array."""
-    return [step.since, step.until, [_actor(one) for one in step.recorders], list(step.events)]
-
-
-def step_of_json(said: Any) -> Step:
-    """The step, from the result of :func:`step_as_json`.
-
-    Raises:
-        TypeError, ValueError, KeyError: it is no such result.
-    """
+def _step_of(said: Any) -> Step:
     since, until, recorders, events = said
     return Step(
         since=_whole(since),
@@ -91,10 +70,6 @@ def step_of_json(said: Any) -> Step:
         recorders=tuple(map(_actor_of, recorders)),
         events=tuple(map(_text, events)),
     )
-
-
-def _actor(actor: Actor) -> list[str | int]:
-    return [actor.name, actor.incarnation]
 
 
 def _actor_of(said: Any) -> Actor:

@@ -124,6 +124,11 @@ class Step:
     recorders: tuple[Actor, ...]  # those whose clock was set; if that is not known, all that contradict each other
     events: tuple[str, ...]  # the causal pairs that contradict each other, in words
 
+    @classmethod
+    def of_one(cls, recorder: Actor, since: int, until: int, told: str) -> Step:
+        """A step of one recorder between two times, ms, both included; ``told`` says what shows it."""
+        return cls(since=1000 * since, until=1000 * (until + 1), recorders=(recorder,), events=(told,))
+
     def __str__(self) -> str:
         whose = " and ".join(map(str, self.recorders)) or "a recorder"
         told = f": {'; '.join(self.events)}" if self.events else ""

@@ -80,13 +80,9 @@ class DueTimes:
 
     def steps(self, delays: DelayTable, since: int, until: int) -> list[Step]:
         """A step from ``since`` until ``until``, ms, for each broker whose due times are by another clock."""
+        told = "its due times are by a clock that is"
         return [
-            Step(
-                since=1000 * since,
-                until=1000 * (until + 1),
-                recorders=(Actor(broker, -1),),
-                events=(f"its due times are by a clock that is {abs(by):,} ms {'ahead' if by > 0 else 'behind'}",),
-            )
+            Step.of_one(Actor(broker, -1), since, until, f"{told} {abs(by):,} ms {'ahead' if by > 0 else 'behind'}")
             for broker, by in sorted(self.ahead(delays).items())
         ]
 

@@ -352,12 +352,8 @@ def _is_told(before: Any, after: Any) -> Any:
     This is decided for each client of each group: if one records no in-memory offsets, an offset may come from it
     without a recorded answer, and a later query of it is not the cause.
     """
-    always = _ALWAYS[after["pair"]]
-    caused, usual = (
-        (side["pair"].astype(np.int64) << 56) + (side["group"].astype(np.int64) << 28) + side["client"]
-        for side in (after, before[before["first"] == 1])
-    )
-    return ~always | np.isin(caused, np.unique(usual))
+    usual = before[before["first"] == 1]
+    return ~_ALWAYS[after["pair"]] | np.isin(_in_clients(after), np.unique(_in_clients(usual)))
 
 
 def _is_used(after: Any, found: Any) -> Any:
@@ -366,13 +362,14 @@ def _is_used(after: Any, found: Any) -> Any:
 
     This is decided for each client of each group: the causes of some clients may not be recorded at all.
     """
-    always = _ALWAYS[after["pair"]]
-    whose = after["pair"].astype(np.int64)
-    for name in ("group", "client"):
-        codes = after[name].astype(np.int64) + 1
-        _, whose = np.unique(whose * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    _, whose = np.unique(_in_clients(after), return_inverse=True)
     all_, with_cause = (np.bincount(whose[chosen], minlength=len(whose)) for chosen in (slice(None), found))
-    return ~always | (with_cause >= MOSTLY * all_)[whose]
+    return ~_ALWAYS[after["pair"]] | (with_cause >= MOSTLY * all_)[whose]
+
+
+def _in_clients(sides: Any) -> Any:
+    """A number for the pair, the group and the client of each side."""
+    return (sides["pair"].astype(np.int64) << 56) + (sides["group"].astype(np.int64) << 28) + sides["client"]
 
 
 def _share(offsets: Any, mask: int) -> Any:

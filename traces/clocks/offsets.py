@@ -6,7 +6,9 @@ correct at the others; these follow one after the other, each corrected as far a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,32 +37,23 @@ def stretches_of(bounds: Bounds) -> list[tuple[int, int]]:
 
     A clock was set where one ends and the next begins. No piece may contradict itself.
     """
-    found, first, count = [], 0, len(bounds.direct)
-    while first < count:
-        known, unknown = first + 1, count
-        if bounds.agree(first, count):
-            known = count
-        while known < unknown and known < count:
-            middle = (known + unknown + 1) // 2
-            if bounds.agree(first, middle):
-                known = middle
-            else:
-                unknown = middle - 1
-        found.append((first, known))
-        first = known
-    return found
+    ends = [0]
+    while ends[-1] < len(bounds.direct):
+        ends.append(_end_of(bounds, ends[-1]))
+    return list(pairwise(ends))
+
+
+def _end_of(bounds: Bounds, first: int) -> int:
+    """The end of the longest stretch that begins with a piece."""
+    count = len(bounds.direct)
+    if bounds.agree(first, count):
+        return count
+    return bisect_left(range(count), True, lo=first + 2, key=lambda end: not bounds.agree(first, end)) - 1
 
 
 def earliest_first(bounds: Bounds, first: int, end: int, least: int) -> int:
     """The earliest piece from which a stretch that ends at ``end`` can start, if not from ``first``."""
-    known, unknown = first, least
-    while unknown < known:
-        middle = (known + unknown) // 2
-        if bounds.agree(middle, end):
-            known = middle
-        else:
-            unknown = middle + 1
-    return known
+    return bisect_left(range(first), True, lo=least, key=lambda piece: bounds.agree(piece, end))
 
 
 def settled(bounds: Bounds, ends: list[tuple[int, int]], weights: Any, held_up: int = 0) -> list[Stretch]:

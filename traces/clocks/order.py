@@ -30,6 +30,9 @@ FEW = 4
 nothing about the others.
 """
 
+PLAUSIBLE = 10_000
+"""No clock is off by more than this without being noticed, ms: longer durations are long by any clock."""
+
 MANY = 10
 """This many pairs are no coincidence: if they all leave much open on one side, and nothing bounds the other, the clock
 may well be off.
@@ -138,15 +141,15 @@ class Order:
         """Whether nothing bounds how far it is off on at least one side, so that it may be as far off as clocks ever
         are.
 
-        Either no pair compares the clock of this process with any other, while pairs compare those of other processes;
-        or many pairs do, all on one side, and none closely.
+        Either no pair bounds the clock of this process by less than clocks are ever off, while pairs compare those of
+        other processes; or many pairs do, all on one side, and none closely.
         """
         clock = self._clocks.clocks.get(actor)
         if clock is None:
             return False
-        if not clock.pairs:
-            return actor.incarnation >= 0 and any(one.pairs for one in self._clocks.clocks.values())
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
+        if min(known, default=UNBOUNDED) > PLAUSIBLE:
+            return actor.incarnation >= 0 and any(one.pairs for one in self._clocks.clocks.values())
         return len(known) == 1 and clock.pairs >= MANY and known[0] > max(self.skew, LOOSE)
 
     def is_unsure(self, one: Actor, other: Actor) -> bool:

@@ -46,7 +46,7 @@ def in_other_zones(clocks: Mapping[Actor, Clock], spans: Mapping[Actor, Span]) -
         off = _left_open(clock) or _away(span, [other for one, other in spans.items() if one.name != actor.name], clock)
         if off:
             told = f"its times are about {off // 60_000} min from those of others, as in another time zone"
-            found.append(Step(since=1000 * begin, until=1000 * (end + 1), recorders=(actor,), events=(told,)))
+            found.append(Step.of_one(actor, begin, end, told))
     return found
 
 

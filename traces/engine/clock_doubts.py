@@ -17,7 +17,7 @@ from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import LISTENERS
 from ..claims.obligations import Reason
 from ..clocks.clocks import Clocks
-from ..clocks.order import Order
+from ..clocks.order import PLAUSIBLE, Order
 from ..encoding.names import Actor, Names
 from ..format.coverage import NEVER, Coverage, Hole
 from ..format.kinds import Kind
@@ -25,11 +25,9 @@ from ..monitors.fold import Outcome
 from .context import Context, actor_of
 from .findings import Doubt, Note
 
-PLAUSIBLE = 10_000
-"""No clock is off by more than this without being noticed, ms: longer durations are long by any clock."""
-
-_ONLY_OWNERS, _OWNED, _MOVES = (
+_ONLY_OWNERS, _RESETS, _OWNED, _MOVES = (
     CODE["only-owners-commit"],
+    CODE["reset-is-followed"],
     CODE["every-queue-gets-an-owner"],
     CODE["every-queue-moves"],
 )
@@ -68,7 +66,8 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     loose |= _never_right(context)
     off = {actor for actor in known if order.is_off(actor)}
     open_ = {actor for actor in known if order.is_open(actor)}
-    if not (loose or off or open_):
+    about = _taken_anew(outcome.rows, names, order)
+    if not (loose or off or open_ or about.any()):
         return outcome
     rows = outcome.rows.copy()
     violated, doubtful = outcome.violated.copy(), outcome.doubtful.copy()
@@ -78,10 +77,11 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         slots = np.array([*(Actor(slot.broker, -1) in those for slot in names.slots), False])
         return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
 
-    about = named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
+    about |= named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
     by_itself = (rows["claim"] == _MOVES) & np.isin(rows["value"], _BY_ITSELF)
     is_long = ((rows["claim"] == _OWNED) | by_itself) & (rows["late"] > PLAUSIBLE)
-    about |= named(open_) & ~_OF_ITSELF[rows["claim"]] & ~is_long
+    by_one_clock = _OF_ITSELF[rows["claim"]] & (rows["other"] < 0)
+    about |= named(open_) & ~by_one_clock & ~is_long
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
@@ -97,6 +97,17 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         doubtful[claim] += more
     rows["doubt"][about] |= int(Doubt.SKEW)
     return replace(outcome, rows=rows, violated=violated, doubtful=doubtful)
+
+
+def _taken_anew(rows: Any, names: Names, order: Order) -> Any:
+    """Which findings are about resets after which, by another clock, the owner may have taken the queue."""
+    found, owned = np.zeros(len(rows), np.bool_), rows[rows["note"] == Note.OWNERSHIP]
+    for at in np.flatnonzero((rows["claim"] == _RESETS) & (rows["note"] == Note.NONE) & (rows["actor"] >= 0)):
+        row = rows[at]
+        apart = order.apart(names.actors[row["actor"]], Actor(names.slots[row["slot"]].broker, -1))
+        before = row["since"] - owned["since"][(owned["slot"] == row["slot"]) & (owned["actor"] == row["actor"])]
+        found[at] = ((before >= 0) & (before <= apart)).any()
+    return found
 
 
 def _never_right(context: Context) -> set[Actor]:

@@ -4,7 +4,10 @@ seen.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -35,6 +38,7 @@ _OWNERSHIP = evidence_mask((Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE))
 _BROADCASTING = "broadcasting"  # what passes of broadcasting clients say
 _FILES, _LOCKS = evidence_mask((Kind.FILE_LOAD, Kind.FILE_PERSIST)), evidence_mask((Kind.LOCK,))
 _PULLS = evidence_mask((Kind.PULL, Kind.PULL_RESULT))
+_OF_MEMBERS = ALL_KINDS & ~evidence_mask(OF_BROKERS)
 
 _CLOCKS = 10_000
 """Assumed distance of the clocks of logs when membership is determined, ms."""
@@ -52,12 +56,16 @@ BY_POP = "it consumes by pop, through a proxy or as a pop consumer: only brokers
 
 def coverage_in(trace: Recorded, scanned: Scan, slots: Iterable[Slot]) -> Coverage:
     """The coverage of a trace that was read to its end; ``slots``: queues of events."""
-    groups: dict[Actor, set[str]] = {}
-    for _, group, who in scanned.kinds_of:
-        if group:
-            groups.setdefault(who, set()).add(group)
-    holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks, groups)]
+    holes = [*trace.holes(), *steps_as_holes(scanned.context.clocks, _groups_of(scanned))]
     return coverage_of(scanned, trace.header, slots=slots, evidence=trace.evidence, holes=holes)
+
+
+def _groups_of(scanned: Scan) -> dict[Actor, set[str]]:
+    """The groups in which each process acted."""
+    groups: defaultdict[Actor, set[str]] = defaultdict(set)
+    for _, group, who in scanned.kinds_of:
+        groups[who] |= {group} - {""}
+    return groups
 
 
 def coverage_of(
@@ -76,32 +84,29 @@ def coverage_of(
         holes: what was lost in reading.
     """
     context = scanned.context
-    seen: dict[str, int] = {slot.group: 0 for slot in slots if slot.group}
-    recorded = _recorded_by(scanned, evidence)
-    lacking = _lacking(scanned, header)
-    of_groups: dict[str, int] = {}
-    by_clients: dict[str, int] = {}  # a broker's log has heartbeats and locks of clients of which nobody recorded more
-    told: dict[tuple[str, str, int], int] = {}
-    processes: dict[tuple[str, str, int], int] = {}
+    recorded, lacking = _recorded_by(scanned, evidence), _lacking(scanned, header)
+    seen = defaultdict(int, {slot.group: 0 for slot in slots if slot.group})
+    of_groups = defaultdict[str, int](int)
+    by_clients = defaultdict[str, int](int)  # a broker's log has heartbeats and locks of clients not recorded otherwise
+    told, processes = defaultdict[tuple[str, str, int], int](int), defaultdict[tuple[str, str, int], int](int)
     for (file, group, who), kinds in scanned.kinds_of.items():
+        lacks = lacking.get((who.name, group), 0)
         if group:
-            seen[group] = seen.get(group, 0) | kinds
-            by_clients[group] = by_clients.get(group, 0) | (kinds if recorded[file] & _CLIENTS else 0)
-            of_groups[group] = of_groups.get(group, 0) | (recorded[file] & ~lacking.get((who.name, group), 0))
+            seen[group] |= kinds
+            by_clients[group] |= kinds if recorded[file] & _CLIENTS else 0
+            of_groups[group] |= recorded[file] & ~lacks
         said, key = evidence[file] if file < len(evidence) else (), (group, who.name, who.incarnation)
-        processes[key] = processes.get(key, 0) | kinds
-        told[key] = told.get(key, 0) | (evidence_mask(said) & ~lacking.get((who.name, group), 0))
+        processes[key] |= kinds
+        told[key] |= evidence_mask(said) & ~lacks
     if header.complete:
         for group, mask in of_groups.items():
             of_groups[group] = mask & ~_presupposed(seen[group])
     of_static = {slot.group for slot in slots if slot.broker.startswith(STATIC)}
-    shared = 0
-    for mask in recorded.values():
-        shared |= mask if not mask & _CLIENTS else 0
+    shared = reduce(or_, (mask for mask in recorded.values() if not mask & _CLIENTS), 0)
     not_judged = {
         group: _why(group, seen)
         for group in sorted(seen)
-        if not by_clients.get(group, 0) & _ANY_CLIENT and context.evidence & _CLIENTS
+        if not by_clients[group] & _ANY_CLIENT and context.evidence & _CLIENTS
     }
     not_judged |= dict.fromkeys(sorted(of_static & seen.keys()), STATIC_TOPIC)
     taken = set(context.events.different("group", "topic", kinds=(Kind.ASSIGN,)))
@@ -130,8 +135,8 @@ def coverage_of(
         of_groups={group: mask for group, mask in sorted(less.items()) if group not in not_judged},
         groups=[group for group in sorted(seen) if group not in not_judged],
         not_judged=not_judged,
-        processes=processes,
-        told=told,
+        processes=dict(processes),
+        told=dict(told),
     )
 
 
@@ -139,10 +144,10 @@ def _not_stated(scanned: Scan, header: Header) -> dict[str, str]:
     """Groups that the header does not name, and whose clients do what only broadcasting or orderly ones do, each with
     the reason why it is not judged.
     """
-    of_clients: dict[str, int] = {}
+    of_clients: defaultdict[str, int] = defaultdict(int)
     for (_, group, who), kinds in sorted(scanned.kinds_of.items()):
         if group and group not in header.groups and who.incarnation >= 0:
-            of_clients[group] = of_clients.get(group, 0) | kinds
+            of_clients[group] |= kinds
     with_locks = {group: WITH_LOCKS for group, kinds in of_clients.items() if kinds & _LOCKS}
     passes = scanned.context.events.different("group", "detail", kinds=(Kind.REBALANCE,))
     told = {group for group, how in passes if how == _BROADCASTING}
@@ -196,7 +201,7 @@ def _unrecorded_members(scanned: Scan) -> list[Hole]:
         if members > alive:
             few = f"{alive} of them {'was' if alive == 1 else 'were'} recorded"
             why = f"{group} had {members} members as {client} divided queues, and {few}"
-            found[group] = Hole(kinds=ALL_KINDS & ~evidence_mask(OF_BROKERS), group=group, why=why)
+            found[group] = Hole(kinds=_OF_MEMBERS, group=group, why=why)
     return list(found.values())
 
 
@@ -211,9 +216,8 @@ def _silent_members(scanned: Scan) -> list[Hole]:
         if told:
             members[Kind(kind)].setdefault(group or "", set()).update(told)
     listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
-    kinds, why = ALL_KINDS & ~evidence_mask(OF_BROKERS), "nothing was recorded"
     return [
-        Hole(kinds=kinds, group=group, recorder=name, why=why)
+        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why="nothing was recorded")
         for group, names in sorted(listed.items())
         if group in acted
         for name in sorted(names - acted[group] - acted.get("", set()))
@@ -226,10 +230,7 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
     EN-7: all processes of a host have one client id there, and logs do not distinguish them. Consumers of other groups
     share the client of their process, and each of them may record a start of its own.
     """
-    groups: dict[Actor, set[str]] = {}
-    for _, group, who in scanned.kinds_of:
-        if group in header.broadcasting:
-            groups.setdefault(who, set()).add(group)
+    groups = {who: own & header.broadcasting for who, own in _groups_of(scanned).items()}
     alive: dict[Actor, set[str]] = {}
     since: dict[Actor, int] = {}
     for event in scanned.context.events.of_kinds(Kind.CLIENT_START, *CLIENT_ENDS):
@@ -237,14 +238,13 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
         group = event.get("group") or ""
         if event["kind"] in CLIENT_ENDS:
             alive[who] = alive.get(who, set()) - {group} if group else set()
-        elif event["kind"] == Kind.CLIENT_START and who in groups:
+        elif event["kind"] == Kind.CLIENT_START and groups.get(who):
             if group in alive.setdefault(who, set()):
                 since.setdefault(who, event["time"])
             alive[who].add(group)
     why = "it has started twice: processes of a host that consume in broadcasting have one client id"
-    kinds = ALL_KINDS & ~evidence_mask(OF_BROKERS)
     return [
-        Hole(since=time, kinds=kinds, group=group, recorder=who.name, why=why)
+        Hole(since=time, kinds=_OF_MEMBERS, group=group, recorder=who.name, why=why)
         for who, time in since.items()
         for group in sorted(groups[who])
     ]
@@ -255,22 +255,18 @@ def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[
 
     A log numbers the processes that it knows; which of these the other files mean is not known.
     """
-    files: dict[str, set[int]] = {}
-    numbers: dict[str, set[int]] = {}
-    groups: dict[str, set[str]] = {}
-    for file, group, who in scanned.kinds_of:
+    files, numbers, groups = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set), _groups_of(scanned)
+    for file, _, who in scanned.kinds_of:
         if who.incarnation >= 0:
-            files.setdefault(who.name, set()).add(file)
-            numbers.setdefault(who.name, set()).add(who.incarnation)
-            groups.setdefault(who.name, set()).update({group} - {""})
+            files[who.name].add(file)
+            numbers[who.name].add(who.incarnation)
     logs = {file for file, kinds in enumerate(evidence) if kinds and Kind.CLIENT_CRASH not in kinds}
     why = "a log and other files number the processes of one client id, each by itself"
-    kinds = ALL_KINDS & ~evidence_mask(OF_BROKERS)
     return [
-        Hole(kinds=kinds, group=group, recorder=name, why=why)
+        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why=why)
         for name, told in files.items()
         if len(told) > 1 and told & logs and len(numbers[name]) > 1
-        for group in sorted(groups[name])
+        for group in sorted(set[str]().union(*(groups[Actor(name, number)] for number in numbers[name])))
     ]
 
 
@@ -280,12 +276,11 @@ def _lacking(scanned: Scan, header: Header) -> dict[tuple[str, str], int]:
     The header says so, or it shows in what its processes have recorded, see :func:`..format.coverage.unrecorded`.
     """
     lacking = {one: evidence_mask(kinds) for one, kinds in header.lacking.items()}
-    seen: dict[tuple[str, Actor], int] = {}
+    seen: defaultdict[tuple[str, Actor], int] = defaultdict(int)
     for (_, group, who), kinds in scanned.kinds_of.items():
-        seen[group, who] = seen.get((group, who), 0) | kinds
+        seen[group, who] |= kinds
     for (group, who), kinds in seen.items():
-        unseen = unrecorded(kinds)
-        if unseen:
+        if unseen := unrecorded(kinds):
             lacking[who.name, group] = lacking.get((who.name, group), 0) | unseen
     return lacking
 
@@ -305,9 +300,9 @@ def _unrecorded_kinds(lacking: Mapping[tuple[str, str], int]) -> list[Hole]:
 
 def _recorded_by(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> dict[int, int]:
     """What each file records: what it states, or what occurs in it if it states nothing."""
-    occurring: dict[int, int] = {}
+    occurring: defaultdict[int, int] = defaultdict(int)
     for (file, *_), kinds in scanned.kinds_of.items():
-        occurring[file] = occurring.get(file, 0) | kinds
+        occurring[file] |= kinds
     return {
         file: evidence_mask(evidence[file]) if file < len(evidence) and evidence[file] else kinds
         for file, kinds in occurring.items()
@@ -318,11 +313,9 @@ def _presupposed(kinds: int) -> int:
     """Kinds that cannot have been recorded for a group from its beginning, as they never occur but must have
     happened.
     """
-    never = 0
-    if kinds & evidence_mask((Kind.DELIVER,)):
-        for presupposed in (_OWNERSHIP, _PULLS):
-            never |= presupposed if not kinds & presupposed else 0
-    return never
+    if not kinds & evidence_mask((Kind.DELIVER,)):
+        return 0
+    return sum(presupposed for presupposed in (_OWNERSHIP, _PULLS) if not kinds & presupposed)
 
 
 def _why(group: str, seen: Mapping[str, int]) -> str:

@@ -82,8 +82,10 @@ def _clocks(seen: Scanning, events: ContextEvents, header: Header) -> Clocks:
 def _with_steps(seen: Scanning, header: Header, clocks: Clocks) -> Clocks:
     """The clocks, and which due times are by another one."""
     more = seen.due_times.steps(DelayTable.parse(header.delays or DEFAULT_LEVELS), seen.begin, seen.end)
-    new = [step for step in more if step not in clocks.steps]  # a trace with corrected times has them already
-    return replace(clocks, steps=(*clocks.steps, *new)) if new else clocks
+    # A trace with corrected times, by which it begins and ends a little later, has them already.
+    told = {(step.recorders, step.events) for step in more}
+    others = [step for step in clocks.steps if (step.recorders, step.events) not in told]
+    return replace(clocks, steps=(*others, *more)) if more else clocks
 
 
 _COMES_AND_GOES = frozenset({Kind.CLIENT_START, Kind.UNREGISTER, Kind.CLIENT_STOP})

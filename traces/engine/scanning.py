@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..clocks.as_json import step_as_json, step_of_json
 from ..clocks.clocks import Step
 from ..clocks.due_times import COLUMNS as OF_DUE_TIMES
 from ..clocks.due_times import DueTimes
@@ -263,7 +262,7 @@ class Scanning:
             "placeless": [[*key, [list(one) for one in times]] for key, times in self.placeless.items()],
             "sides": sides,
             "due_times": plain(self.due_times),
-            "steps": [step_as_json(step) for step in self.steps],
+            "steps": plain(self.steps),
         }
         return said, {"sides": array, "time": context.times, **dict(zip(FIELDS, context.codes, strict=True))}
 
@@ -280,7 +279,7 @@ class Scanning:
             placeless={(files[at], kind, name): times for at, kind, name, times in said["placeless"]},
             sides=Observed.carrying(said["sides"], arrays["sides"]),
             due_times=restored(DueTimes, said["due_times"]),
-            steps=[step_of_json(step) for step in said["steps"]],
+            steps=restored(list[Step], said["steps"]),
         )
         values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]
         made.context = [ContextEvents(arrays["time"], [arrays[name] for name in FIELDS], values)]

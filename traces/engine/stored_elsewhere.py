@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,33 @@ OTHER_KEYS = "messages whose keys brokers and clients write in different ways"
 _SEVERAL = 3
 """This many messages that are all others than those stored there are no defect of a broker."""
 
+MOST = 100_000
+"""Maximum number of messages held of each side: if there are more, those of every second number are dropped."""
+
+
+class Keys:
+    """A sample of the messages that were stored, and of those that were given to listeners: is any of them both?"""
+
+    def __init__(self) -> None:
+        self.stored, self.given = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.found_both, self._mask = False, 0
+
+    def see(self, stored: Any, given: Any) -> None:
+        """Add messages by their numbers, which are hashes."""
+        if self.found_both:
+            return
+        self.stored = np.union1d(self.stored, stored[stored & self._mask == 0])
+        self.given = np.union1d(self.given, given[given & self._mask == 0])
+        self.found_both = bool(np.isin(self.given, self.stored).any())
+        while max(len(self.stored), len(self.given)) > MOST:
+            self._mask = 2 * self._mask + 1
+            self.stored, self.given = (each[each & self._mask == 0] for each in (self.stored, self.given))
+
+    @property
+    def are_comparable(self) -> bool:
+        """Whether some message was both, or too few were given to say."""
+        return self.found_both or len(self.given) < _SEVERAL
+
 
 def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> Outcome:
     """The outcome without messages that were given where nothing else was seen to be stored."""
@@ -57,21 +85,17 @@ def settle_stored_elsewhere(outcome: Outcome, trace: Recorded, names: Names) -> 
 def _stored(
     trace: Recorded, names: Names, places: set[tuple[Slot, int]]
 ) -> tuple[Mapping[tuple[Slot, int], set[int]], bool]:
-    """The messages that brokers have stored at some places, and whether listeners were given any that was stored."""
+    """The messages that brokers have stored at some places, and whether keys can be compared."""
     found: dict[tuple[Slot, int], set[int]] = {}
-    stored, given, has_same_keys = np.zeros(0, np.int64), np.zeros(0, np.int64), False
-    coder = Coder(names)
+    coder, keys = Coder(names), Keys()
     offsets = np.array(sorted({offset for _, offset in places}))
     brokers = {slot.broker for slot, _ in places}
     for batch in trace.events_of(brokers, (*_STORES, Kind.DELIVER), 0, COLUMNS):
         coded = coder.code(batch)
         is_stored = np.isin(coded.kind, _CODES) & (coded.slot >= 0) & (coded.origin != 0)
-        if not has_same_keys:
-            stored = np.union1d(stored, coded.origin[is_stored])
-            given = np.union1d(given, coded.origin[(coded.kind == _DELIVER) & (coded.origin != 0)])
-            has_same_keys = bool(np.isin(given, stored).any())
+        keys.see(coded.origin[is_stored], coded.origin[(coded.kind == _DELIVER) & (coded.origin != 0)])
         for at in np.flatnonzero(is_stored & np.isin(coded.offset, offsets)).tolist():
             place = whole(names.slots[coded.slot[at]]), int(coded.offset[at])
             if place in places:
                 found.setdefault(place, set()).add(int(coded.origin[at]))
-    return found, has_same_keys or len(given) < _SEVERAL
+    return found, keys.are_comparable

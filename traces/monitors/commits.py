@@ -42,6 +42,7 @@ _UNFINISHED, _SKIPPED, _FAILED, _OWNERS = (
     constant(CODE["failed-message-comes-again"]),
     constant(CODE["only-owners-commit"]),
 )
+_ANSWERS = constant(CODE["query-answers-what-is-stored"])
 _A_BROKER = constant(0)
 
 UNSURE, SURE = constant(0), constant(1)
@@ -85,6 +86,9 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offse
     back = slot.stored > offset
     if back:
         goes_back(s, q, time, actor, client, path, offset)
+        # Who was told this just before may have asked after it, by another clock.
+        row = s.rows[note(s, _ANSWERS, RETRACTION, q, time)]
+        row.offset, row.until, row.actor = offset, offset + 1, committer(s, q, actor)
     if client and terms.assign and terms.revoke:
         _only_owners(s, q, time, actor, path, offset)
     if back or time - slot.noted_time >= terms.step:

@@ -69,6 +69,7 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
             row["late"] = min(row["late"], row["value"] - settings.new_topic * learnt)
             keep[at] = row["late"] > 0
             unseen = not context.evidence & EVIDENCE_BIT[Kind.REBALANCE] and row["value"] <= settings.new_topic
+            unseen |= any(group.has_ended_unseen(slot, actor, since + settings.rounds) for actor in both)
         elif row["claim"] == _OWNERS:
             # PL-23: remaining work for a dropped queue is done when the process continues.
             still = group.stood_still([names.actors[row["actor"]]], since, until)
@@ -143,6 +144,11 @@ class _Groups:
                 last = end if slot.client else until  # when this member ends, others of its group may take a queue
                 longest = max(longest, last - max(begin, back) - self._settings.rounds)
         return longest
+
+    def has_ended_unseen(self, slot: Slot, actor: Actor, time: int) -> bool:
+        """Whether a process may have ended before a time, although nobody recorded it: its client began anew."""
+        one = self._memberships.at(slot.group, actor, time)
+        return one is not None and one.last <= time and self._memberships.has_ended_unseen(one)
 
     def _may_take(self, slot: Slot, actor: Actor) -> bool:
         """Whether a queue is one of a process: in broadcasting, each member has queues of its own."""

@@ -82,12 +82,12 @@ class Memberships:
         """Until when the process was certainly a member, and until when possibly; ms."""
         if membership.end is not None:
             return membership.end
-        unsure = not self.ends_are_recorded or self._has_begun_anew(membership)
+        unsure = not self.ends_are_recorded or self.has_ended_unseen(membership)
         return membership.last if certain and unsure else self._context_end
 
-    def _has_begun_anew(self, membership: Membership) -> bool:
-        """Whether another process of the same client began after its last sign: it has then ended, unobserved."""
-        return any(
+    def has_ended_unseen(self, membership: Membership) -> bool:
+        """Whether no end was recorded, but another process of the same client began after the last sign."""
+        return membership.end is None and any(
             one.first > membership.last
             for actor, several in self._memberships[membership.group].items()
             if actor.name == membership.actor.name and actor != membership.actor

@@ -38,7 +38,7 @@ used only by :func:`retract`.
 _COLUMNS = len(CLAIMS) + len(Note) + 1
 _CLAIMS = len(CLAIMS)
 _RETRACTIONS = _COLUMNS - 1
-_OF_DELIVERIES = (CODE["orderly-one-listener"],)
+_BY_CLIENTS = (CODE["orderly-one-listener"], CODE["query-answers-what-is-stored"])
 
 _NEW = np.zeros(1, ROW)
 _NEW["actor"] = _NEW["other"] = -1
@@ -190,9 +190,9 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, may_be_off: 
             continue
         at = may_be[start:end]
         told = kept[at]
-        # Findings about deliveries have the times of their clients' clocks; all others that are retracted are about
-        # commits.
-        by_broker = ~np.isin(told["claim"], _OF_DELIVERIES) & (commits_by[told["slot"]] >= 0)
+        # Findings about deliveries and answers have the times of their clients' clocks; all others that are retracted
+        # are about commits.
+        by_broker = ~np.isin(told["claim"], _BY_CLIENTS) & (commits_by[told["slot"]] >= 0)
         recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
         bounded = by_broker & ~may_be_off[each["actor"]]

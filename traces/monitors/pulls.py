@@ -97,6 +97,7 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     doubt = CERTAIN if offset < slot.stored or slot.stored_path == Path.RESET else Doubt.SKEW
     row = s.rows[finding(s, _STORED, VIOLATION, doubt, q, time)]
     row.actor, row.since, row.value, row.expected = actor, slot.stored_time, offset, slot.stored
+    row.offset, row.until = offset, offset + 1
 
 
 @part

@@ -29,7 +29,7 @@ from ..machine_code.pair_table import FREE, new_pairs, roomy
 from . import message_status
 from .blocking import blocked_by, keeper_of
 from .causes import CauseFold
-from .commits import ROOM, commit, correct, reset
+from .commits import ROOM, SURE, begin, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Carried, Fold, Outcome, learnt
 from .group_life import without_explained
@@ -142,8 +142,8 @@ class QueueFold:
         for name in _ROOMS:
             terms[name] = carried["rooms"][name]
         self._state = self._state._replace(**{name: carried[name] for name in learnt(self._state, _GIVEN)})
-        for fold, begin in ((self._obligations, "obligations."), (self._causes, "causes.")):
-            fold.carry_on({name[len(begin) :]: array for name, array in carried.items() if name.startswith(begin)})
+        for fold, prefix in ((self._obligations, "obligations."), (self._causes, "causes.")):
+            fold.carry_on({name[len(prefix) :]: array for name, array in carried.items() if name.startswith(prefix)})
 
     def finish(self) -> Outcome:
         """The result."""
@@ -293,6 +293,8 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             pull(s, q, time, actor, offset)
         elif kind == Kind.ASSIGN:
             assign(s, q, time, actor, max(offset, UNKNOWN))
+            if offset >= 0 and s.slots[q].flags & BROADCASTING:
+                begin(s, q, offset, SURE)  # the offsets of the queue are those of this member
         elif kind == Kind.REVOKE:
             revoke(s, q, time, actor, path)
         elif kind == Kind.OFFSET_QUERY:

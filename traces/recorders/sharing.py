@@ -9,7 +9,7 @@ is a list that names the client again after one that did not.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -36,11 +36,7 @@ def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
     Args:
         recordings: all of them, their time stamps by clocks that agree.
     """
-    sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
-    spans = _spans(recordings)
-    for one in (one for one in recordings if not one.of_broker):
-        for who, place, _ in _commits(one):
-            sent[who][place] += 1
+    sent, spans = _sent(recordings), _spans(recordings)
     taken: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
     for one in (one for one in recordings if one.of_broker):
         for who, place, stamp in _commits(one):
@@ -59,10 +55,7 @@ def continuing(recordings: Sequence[Recording]) -> Iterator[tuple[_Who, int, int
     Args:
         recordings: all of them, their time stamps by clocks that agree.
     """
-    sent: defaultdict[_Who, set[tuple[object, ...]]] = defaultdict(set)
-    for one in (one for one in recordings if not one.of_broker):
-        for who, place, _ in _commits(one):
-            sent[who].add(place)
+    sent = _sent(recordings)
     acts: defaultdict[_Who, list[tuple[int, bool]]] = defaultdict(list)
     lists: defaultdict[str, list[list[tuple[int, frozenset[str]]]]] = defaultdict(list)
     for one in recordings:
@@ -107,6 +100,14 @@ def _spans(recordings: Sequence[Recording]) -> dict[_Who, list[tuple[int, int]]]
             else:
                 own.append((first, last))
     return spans
+
+
+def _sent(recordings: Sequence[Recording]) -> Mapping[_Who, Counter[tuple[object, ...]]]:
+    """How often each client sent which offset of which queue."""
+    sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
+    for who, place, _ in (commit for one in recordings if not one.of_broker for commit in _commits(one)):
+        sent[who][place] += 1
+    return sent
 
 
 def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], int]]:

@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from rocketproof.model.delay import DEFAULT_LEVELS, DelayTable
+from rocketproof.traces.clocks.clocks import Clocks
 from rocketproof.traces.clocks.due_times import DueTimes
 from rocketproof.traces.encoding.plain import plain, restored
+from rocketproof.traces.engine.scan import conclude
+from rocketproof.traces.engine.scanning import Scanning
+from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io.events import batch_of
 
 BEGIN = 1_700_000_000_000
@@ -55,6 +59,17 @@ def test_due_times_of_a_defect_are_by_the_same_clock() -> None:
 def test_each_process_of_a_broker_has_its_own_clock() -> None:
     both = [{**event, "recorder": who} for who, by in (("one", 0), ("two", 5_000)) for event in waits(by)]
     assert seen(both).ahead(TABLE) == {"b": 5_000}
+
+
+def test_a_clock_of_due_times_is_told_once_if_corrected_times_begin_later() -> None:
+    def clocks(begin: int, before: Clocks | None = None) -> Clocks:
+        looked_at = Scanning()
+        looked_at.see(batch_of([{"time": begin, "kind": "client_start", "client": "c"}, *waits(5_000)]))
+        return conclude(looked_at, Header(), files=(), clocks=before).context.clocks
+
+    first = clocks(BEGIN - 1_000)
+    assert [step.since for step in first.steps] == [1000 * (BEGIN - 1_000)]
+    assert [step.since for step in clocks(BEGIN - 900, first).steps] == [1000 * (BEGIN - 900)]
 
 
 def test_what_is_seen_in_parts_and_kept_is_the_same() -> None:

@@ -62,11 +62,19 @@ def late_by(more: int, tmp_path: Path) -> tuple[int, int]:
     until = 1_000 + Settings().given_late + more
     mine = [*found_by("two", 1_000), *(one for one in waits if one["time"] < until), pull_of("two", until)]
     events = sorted([*other, *mine], key=lambda one: one["time"])
-    header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True}
+    return counted("every-queue-moves", events, tmp_path)
+
+
+def counted(
+    claim: str, events: list[dict[str, Any]], tmp_path: Path, *, settings: Settings | None = None, **group: str
+) -> tuple[int, int]:
+    """How often a claim is violated, and in doubt, if everything of a group is recorded."""
+    groups = {"G": group}
+    header = {"rocketproof_trace": 1, "evidence": [str(kind) for kind in Kind], "complete": True, "groups": groups}
     path = tmp_path / "one.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (header, *events)))
-    result = check_locally(open_trace([path]), settings=Settings())
-    (answer,) = (one for one in result.verdicts if one.claim.id == "every-queue-moves")
+    result = check_locally(open_trace([path]), settings=settings or Settings())
+    (answer,) = (one for one in result.verdicts if one.claim.id == claim)
     return answer.violated, answer.doubtful
 
 
@@ -82,3 +90,33 @@ def pull_of(client: str, time: int, offset: int = 1) -> dict[str, Any]:
 def test_what_is_later_than_any_clock_is_off_needs_no_other_clock(tmp_path: Path) -> None:
     assert late_by(20_000, tmp_path) == (1, 0)
     assert late_by(5_000, tmp_path) == (0, 1)
+
+
+def test_what_two_clients_did_one_after_the_other_is_uncertain_if_one_clock_is_compared_with_nothing(
+    tmp_path: Path,
+) -> None:
+    stores = [event(1_010 + n, Kind.STORE, group=None, offset=n, attempt=0) for n in range(2)]
+    mine = *stores, *found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1)
+    locks = [event(time, Kind.LOCK, client, result="ok") for time, client in ((900, "one"), (30_000, "two"))]
+    asked = event(30_100, Kind.OFFSET_QUERY, "two", result="none")
+    events = sorted([*mine, *locks, asked], key=lambda one: one["time"])
+    told: dict[str, Any] = {"settings": Settings(lock_life_told=True), "listener": "orderly"}
+    assert counted("steps-follow-each-other", events, tmp_path, **told) == (0, 1)
+    compared = [*events, event(30_050, Kind.STORE, group=None, offset=2, attempt=0), *consumed(30_150, "two", 2)]
+    assert counted("steps-follow-each-other", compared, tmp_path, **told) == (1, 0)
+    hardly = [*events, *consumed(30_150, "two", 1)]  # half a minute after it was stored
+    assert counted("steps-follow-each-other", hardly, tmp_path, **told) == (0, 1)
+
+
+def test_who_took_a_queue_just_before_its_offset_was_set_may_have_taken_it_after_that(tmp_path: Path) -> None:
+    def followed(time: int) -> tuple[int, int]:
+        answers = (
+            each
+            for at in range(20_000, 120_000, 10_000)
+            for each in (pull_of("one", at), {**found(at + 5_000, "one", 1, 1), "result": "no_new_message"})
+        )
+        reset = event(time, Kind.RESET, offset=0)
+        events = [*found_by("one", 1_000), *consumed(1_100, "one", 0), commit(1_200, "one", 1), *answers, reset]
+        return counted("reset-is-followed", sorted(events, key=lambda one: one["time"]), tmp_path)
+
+    assert (followed(1_010), followed(1_500)) == ((0, 1), (1, 0))

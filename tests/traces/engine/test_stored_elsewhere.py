@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.recordings import Event, recorder_of, recording
 from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.engine import stored_elsewhere
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
-from rocketproof.traces.engine.stored_elsewhere import OTHER_KEYS
+from rocketproof.traces.engine.stored_elsewhere import OTHER_KEYS, Keys
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import settings_for
 
@@ -51,3 +53,14 @@ def test_one_message_that_is_another_one_is_a_violation(tmp_path: Path) -> None:
     result = checked(tmp_path, lambda event: event["kind"] == "store" and event.get("key") == first["key"])
     assert "stores-follow-each-other" in violated(result)
     assert OTHER_KEYS not in result.passed_over
+
+
+def test_of_many_messages_a_sample_shows_whether_any_was_stored_and_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_elsewhere, "MOST", 100)
+    apart, alike = Keys(), Keys()
+    for first in range(0, 10_000, 100):
+        numbers = np.arange(first, first + 100)
+        apart.see(numbers, -1 - numbers)
+        alike.see(numbers, numbers - 5_000)
+    assert (len(apart.stored), len(apart.given), apart.are_comparable) == (79, 78, False)
+    assert (len(alike.stored) <= 100, alike.are_comparable) == (True, True)

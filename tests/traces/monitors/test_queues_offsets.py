@@ -244,6 +244,14 @@ def test_of_what_clients_sent_a_broker_for_minutes_it_took_some() -> None:
     assert asks(56_000, result="none") == (0, 0)
 
 
+def test_who_was_told_an_offset_just_before_it_was_set_may_have_asked_after_that() -> None:
+    for time, doubt in ((60_010, Doubt.SKEW), (60_500, Doubt.NONE)):
+        was_told = event(60_000, Kind.OFFSET_QUERY, "two", offset=3, result="ok")
+        assert check(STORED, was_told, event(time, Kind.RESET, offset=3)).doubts(ANSWERS) == [doubt]
+        other = event(time, Kind.RESET, offset=4)
+        assert check(STORED, was_told, other).doubts(ANSWERS) == [Doubt.NONE]
+
+
 def test_who_is_about_to_take_a_queue_stores_what_it_was_told() -> None:
     # A pass asks for several queues, and windows begin when all answers are there; offsets are sent meanwhile.
     def asks(*, offset: int, stores: int) -> list[Event]:
@@ -465,6 +473,22 @@ def test_a_new_group_that_starts_at_the_end() -> None:
     (note,) = checked.notes(Note.SKIPPED)
     assert (note["offset"], note["until"], note["value"]) == (20, 50, Jump.FIRST_START)
     assert checked.statuses == {MessageStatus.SKIPPED: 30}
+
+
+@pytest.mark.parametrize("evidence", [EVERYTHING, EVERYTHING - {Kind.PULL}])
+def test_a_broadcasting_member_is_to_be_given_what_comes_after_its_start(evidence: frozenset[Kind]) -> None:
+    first = [
+        start(900, "one"),
+        assign(1_000, "one", 24),
+        event(1_500, Kind.PULL, "one", offset=24),
+        stop(15_000, "one"),
+    ]
+    again = [start(29_000, "one#1"), assign(30_000, "one#1", 97)]
+    again += [found(30_500, "one#1", 97, 99), *consumed(31_000, "one#1", 97, 98)]
+    parts = [each for each in first if Kind(each["kind"]) in evidence], again, commit(35_000, "one#1", 99, "file")
+    checked = check(*parts, groups=BROADCASTING, evidence=evidence)
+    (row,) = checked.rows(SKIPPED)
+    assert (row["offset"], row["until"], checked.counts(SKIPPED)) == (24, 97, (1, 0))
 
 
 def test_doubts_about_skipped_messages() -> None:

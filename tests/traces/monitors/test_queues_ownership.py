@@ -123,6 +123,14 @@ def test_a_death_ends_an_overlap() -> None:
     assert check(LONG[:2], crash(60_000, "one"), end=120_000).broken == {}
 
 
+def test_a_client_that_began_anew_may_have_died_unseen() -> None:
+    first = [assign(1_000, "one", 0), heartbeat(2_000, "one", "T=*@1")]
+    again = [*first, start(29_000, "one#1"), assign(30_000, "one#1", 0)]
+    assert check(again, end=120_000).doubts(OVERLAPS) == [Doubt.EVIDENCE]
+    goes_on = heartbeat(80_000, "one", "T=*@1")
+    assert check(again, goes_on, end=120_000).counts(OVERLAPS) == (1, 0)
+
+
 def test_who_asked_once_and_gave_no_sign_since_has_the_queue_no_more() -> None:
     taken = [assign(1_000, "one", 0), event(2_000, Kind.PULL, "one", offset=0), assign(30_000, "two", 0)]
     assert check(taken, found(190_000, "two", 0, 1), end=200_000).counts(OVERLAPS) == (0, 0)
