@@ -1295,12 +1295,6 @@ def test_offsets_that_go_with_pulls_do_not_stand_for_those_every_5_s() -> None:
     assert told([one for one in alone if one["time"] < 50_000]) == []
     assert told([one for one in alone if one.get("path") != "periodic"]) == []
     assert told(alone, commit(30_100, "one", 2, path="periodic")) == []
-    # A queue with few messages is pulled seldom. A process that was stopped sends a heartbeat first.
-    seldom = [one for one in alone if one.get("path") != "piggyback" or one["time"] % 8_000 == 0]
-    assert told(seldom) == [Misstep.NOT_PERSISTED]
-    assert told(seldom, broker_restart(30_000)) == []
-    stopped = [one for one in seldom if not 6_000 < one["time"] < 60_000]
-    assert told(stopped, commit(60_001, "one", 2, "piggyback")) == []
 
 
 def test_a_broker_that_a_client_does_not_reach_gets_none_of_its_offsets() -> None:

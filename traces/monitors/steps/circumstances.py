@@ -275,11 +275,9 @@ class Circumstances:
             is_same |= any(found["since"] - self._learnt <= time <= found["time"] + apart for time in elections)
             return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
-            # The thread that stores offsets also sends heartbeats, and may wait for a name server; a process that was
-            # stopped sends one when it continues. While its broker is down, it stores offsets at the slave (OF-4).
+            # The thread that stores offsets also sends heartbeats, and may wait for a name server.
             beats = self._of(line).beats
-            is_away = any(found["since"] - LATE <= time <= found["time"] for time in times)
-            return is_away or not any(found["since"] + LATE < time <= found["time"] - LATE for time in beats)
+            return not any(found["since"] + LATE < time <= found["time"] for time in beats)
         if misstep in (
             *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
             *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN, Misstep.TARDY),
