@@ -9,6 +9,8 @@ import pytest
 from rocketproof.traces.claims.claims import CODE, claim
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.claims.steps import Misstep
+from rocketproof.traces.clocks.clocks import Clock, Clocks
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
@@ -719,6 +721,15 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
             expected = [] if stops in excused else [Misstep.LEFT_UNSTORED]
             assert told(*left, fails, stops, stop(2_010, "one")) == expected
             assert told(*left, fails, stops, stop(22_010, "one")) == [Misstep.LEFT_UNSTORED]
+    # It closes its own connections only after it has left its group; another queue of that broker shows the same.
+    leaves = event(2_005, Kind.UNREGISTER, "one", topic=None, broker=None, queue=None)
+    for failed, expected in ((1_900, []), (2_007, [Misstep.LEFT_UNSTORED])):
+        for queue in (0, 1):
+            pulls = event(1_000, Kind.PULL, "one", queue=1, offset=2)
+            fails = event(failed, Kind.PULL_RESULT, "one", queue=queue, offset=2, result="error")
+            assert told(*left, pulls, fails, soon, leaves, stop(2_010, "one")) == expected
+    elsewhere = [pulls | {"broker": "c"}, fails | {"broker": "c", "time": 1_900}]
+    assert told(*left, elsewhere, soon, leaves, stop(2_010, "one")) == [Misstep.LEFT_UNSTORED]
 
     # RB-40: what was set in memory after the queue was given up is removed before it is taken again.
     def taken(time: int) -> list[dict[str, Any]]:
@@ -1399,6 +1410,15 @@ def test_a_pull_that_waits_is_answered_when_there_is_a_message() -> None:
     # One that is stopped in an orderly way has lost nothing.
     stopped = {"time": 29_000, "kind": str(Kind.BROKER_STOP), "broker": "b"}
     assert late(woken(7_000, 6_000, 8_000), broker_restart(90), stopped, broker_restart(30_000))
+    # Only the clocks of the client and its broker matter, whatever is known of others.
+    others = {
+        Actor("b", -1): Clock(recorder=Actor("b", -1), pairs=9, reference=Actor("b", -1), slow=0, fast=0, closest=0),
+        Actor("one", 0): Clock(recorder=Actor("one", 0), pairs=9, reference=Actor("b", -1), slow=5, fast=5, closest=5),
+        Actor("far", 0): Clock(recorder=Actor("far", 0), pairs=3, reference=Actor("b", -1), slow=9_000, closest=9_000),
+    }
+    for known, expected in ((others, True), ({**others, Actor("one", 0): others[Actor("far", 0)]}, False)):
+        checked = check(woken(7_000, 6_000, 8_000), clocks=Clocks(clocks=known))
+        assert [row["doubt"] for row in checked.rows(STORES)] == [0] * expected
     # What is filtered out wakes no pull.
     assert not late([beats(55, "two", "a"), *woken(7_000, 6_000, 8_000)])
     (row,) = check(woken(7_000, 6_000, 10, 8_000)).rows(STORES)
@@ -1433,6 +1453,19 @@ def test_a_queue_is_pulled_on_after_a_pause_that_nothing_explains() -> None:
     assert paused(*went_on, broker_restart(40_000)) == []
     assert paused(passes(30_000, queues=("b:0", "c:0")), passes(60_000, queues=("b:0", "c:0"))) == []
     assert paused(*went_on, groups=ORDERLY) == []
+
+
+def test_the_mark_of_an_orderly_batch_is_behind_its_last_message() -> None:
+    """What lies between that one and the next was filtered out, and may be passed or not."""
+
+    def remembered(offset: int) -> list[Misstep]:
+        taken = [locked(50), *BEGIN[:4], found(400, "one", 0, 5, count=3), pull(410, 5)]
+        given = [deliver(500, "one", at, count=3, next=3) for at in range(3)]
+        gone = [event(511, Kind.REMOVED, "one", offset=at, next=5) for at in range(3)]
+        returned = [result(510, "one", at) for at in range(3)]
+        return told(taken, given, returned, gone, memory(512, offset), commit(700, "one", offset), groups=ORDERLY)
+
+    assert [remembered(offset) for offset in (1, 2, 3, 5)] == [[Misstep.NOT_IN_WINDOW]] * 2 + [[]] * 2
 
 
 def test_a_client_that_never_stores_offsets_by_itself_is_told_when_it_had_long_to() -> None:

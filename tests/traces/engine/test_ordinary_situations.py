@@ -121,6 +121,23 @@ def test_messages_wait_for_a_pool_that_is_busy_with_other_queues(tmp_path: Path,
     assert (found.violated > 0, found.doubtful) == (late, 0)
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_pool_takes_what_was_pulled_before(tmp_path: Path, late: bool) -> None:
+    """One thread is busy with queue 1, which was pulled before queue 0, or whose messages come one by one later."""
+    took = [event for n in range(20) for event in call(2 + 20 * n, "one", 1, n, 15)]
+    if late:
+        took += [event for n in range(1, 20) for event in pulls(1.5 + 20 * n, "one", 1, n, 1)]
+    took += [at(18 + 20 * n, "commit", "one", 1, offset=n + 1, path="periodic") for n in range(20)]
+    first = [at(0, "client_start", "one", None), at(0, "heartbeat", "one", None, subscriptions=["t=*"])]
+    for queue, count in ((1, 1 if late else 20), (0, 5)):
+        first += [at(0, "offset_query", "one", queue, result="ok", offset=0), at(0, "assign", "one", queue, offset=0)]
+        first += pulls(1, "one", queue, 0, count)
+    waited = [event for n in range(5) for event in call(402 + n, "one", 0, n, 1)]
+    stored = [at(408, "commit", "one", 0, offset=5, path="periodic")]
+    found = check(tmp_path, first, took, waited, stored, signs("one", 0, 420)).verdict(MOVES)
+    assert (found.violated, found.doubtful) == (int(late), 0)
+
+
 @pytest.mark.parametrize(("passes", "expected"), [(False, Verdict.NOT_OBSERVABLE), (True, Verdict.VIOLATED)])
 def test_a_consumer_may_be_suspended(tmp_path: Path, passes: bool, expected: Verdict) -> None:
     first = [event for n in range(10) for event in call(2, "one", 0, n, 0.5)]

@@ -12,9 +12,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ...claims.settings import Settings
 from ...claims.steps import Misstep
-from ...clocks.order import Order
+from ...clocks.order import Order, gaps
 from ...encoding.context_events import ContextEvents
 from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of, brokers_of
@@ -89,13 +91,12 @@ class Circumstances:
     """What happened around the queues of a trace.
 
     Attributes:
-        apart: how far the records of two processes may deviate from the order of their actions, ms.
         heard: until when a broker that never lost anything is heard of, by its name, ms.
     """
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._context = names, context
-        self.apart = APART + Order(context.clocks, settings.skew).widest
+        self._order = Order(context.clocks, settings.skew)
         self.heard: dict[str, int] = {}
         self._restarts: dict[str, list[int]] = {}
         self._starts: dict[str, set[int]] = {}
@@ -103,6 +104,7 @@ class Circumstances:
         self._elections: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
         self._ends: dict[Actor, list[int]] = {}
+        self._left: dict[Actor, list[int]] = {}
         self._events, self._rounds = context.events, settings.rounds
         self._silent = settings.silent_death + settings.rounds
         self._end = context.end
@@ -129,6 +131,8 @@ class Circumstances:
                 self._gaps.setdefault(name, []).append((since, event["time"]))
             elif event["kind"] in _LEAVES:
                 self._ends.setdefault(actor_of(event), []).append(event["time"])
+                if event["kind"] == Kind.UNREGISTER:
+                    self._left.setdefault(actor_of(event), []).append(event["time"])
         heard = context.events.spans("client", "broker", kinds=_OF_BROKERS)
         for (client, broker), (_, last) in heard.items():
             if not client:
@@ -163,17 +167,20 @@ class Circumstances:
     def _of_actor(self, code: int) -> _Said:
         return self._events.once(_Said.of, self._names.actors[code])
 
-    def cover(self, line: Any, misstep: int, found: Any) -> bool:
+    def cover(self, line: Any, misstep: int, found: Any, lines: Any) -> bool:
         """Whether a restart of the broker, or the end of the process, excuses a misstep.
 
         Args:
             line: line of the process and queue, see :data:`.state.LINE`.
             misstep: its kind.
             found: what was recorded about it.
+            lines: the lines of all processes and queues.
         """
         broker = self._names.slots[line["slot"]].broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
-        apart = self.apart
+        apart = int(self.apart(line))
+        if misstep in (Misstep.LOCKED_TWICE, Misstep.REFUSED_FREE):
+            apart = APART + self._order.widest  # another client is concerned, too
         if misstep == Misstep.OTHER_BATCH:
             return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
         if misstep == Misstep.NOT_PULLED_ON:
@@ -219,15 +226,21 @@ class Circumstances:
             return any(begin - LATE <= found["time"] and found["since"] - LATE <= end for begin, end in away)
         if misstep in (Misstep.LEFT_UNSTORED, Misstep.NOT_WRITTEN):
             # ST-8: offsets are stored before the process leaves its group, while listeners still return.
-            ends = self._ends.get(self._names.actors[line["actor"]], ())
+            actor = self._names.actors[line["actor"]]
+            ends = self._ends.get(actor, ())
             is_last = any(time - APART <= line["unstored_at"] and time <= found["since"] for time in ends)
             if is_last or misstep == Misstep.NOT_WRITTEN:
                 return is_last
             since = int(found["since"])
-            # A process that ends with its broker, which no longer answers pulls, learns of no route without it.
+            # A process that ends with its broker, which no longer answers any pull, learns of no route without it. Its
+            # own connections it closes only after it has left its group.
             stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
-            ends = [time for time in ends if since - LATE <= time <= since + LATE]
-            if stops and ends and NEVER < line["vain_at"] < min(ends) - APART:
+            closes = [*self._left.get(actor, ())] or [time - APART for time in ends]
+            closes = [time for time in closes if since - LATE <= time <= since + LATE]
+            brokers, _ = self._of_brokers
+            beside = (lines["actor"] == line["actor"]) & (brokers[lines["slot"]] == brokers[line["slot"]])
+            failed = lines["vain_at"][beside & (lines["vain_at"] > since - STOPPING)]
+            if stops and closes and any(failed < min(closes)):
                 return True
             return self._is_unheard(line, since, since) or self._is_out_of_route(line, since)
         if misstep == Misstep.NOT_UNLOCKED:
@@ -285,6 +298,21 @@ class Circumstances:
             times = self._ends.get(self._names.actors[line["actor"]], ())
             return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
         return False
+
+    def apart(self, lines: Any) -> Any:
+        """For each line, how far the records of its process and its broker may deviate from the order of their actions,
+        ms.
+        """
+        brokers, order = self._of_brokers
+        brokers = brokers[lines["slot"]]
+        there, back = gaps(order, lines["actor"], brokers), gaps(order, brokers, lines["actor"])
+        return APART + np.maximum(there, back)
+
+    @cached_property
+    def _of_brokers(self) -> tuple[Any, Any]:
+        """The actor code of the broker of each slot, and the order of all actors."""
+        brokers = [self._names.actor(Actor(slot.broker, -1)) for slot in self._names.slots]
+        return np.array(brokers, np.int64), self._order.table(self._names.actors)
 
     def takes_all(self, line: Any) -> bool:
         """Whether a group takes all messages of a topic; a broker's line stands for any group."""

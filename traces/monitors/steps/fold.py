@@ -177,7 +177,7 @@ class StepFold:
         told[:, [Misstep.LEFT_UNSTORED, Misstep.PASSED_OVER]] &= ~np.isin(lines["slot"], made_again)[:, None]
         told[:, [Misstep.NEVER_RESET, Misstep.LEGAL]] &= (seen & (1 << _KIND[Kind.RESET]) == 0)[:, None]
         for line, what in np.argwhere(told):
-            told[line, what] = not self._circumstances.cover(lines[line], int(what), missteps[line, what])
+            told[line, what] = not self._circumstances.cover(lines[line], int(what), missteps[line, what], lines)
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
         rows = np.zeros(len(at), ROW)
@@ -227,13 +227,14 @@ class StepFold:
         until = np.array([self._circumstances.heard.get(slot.broker, NEVER) for slot in slots], WHOLE)[lines["slot"]]
         of_copies = np.array([slot.topic.startswith("%") for slot in slots], np.bool_)[lines["slot"]]
         known = (lines["end"] >= 0) & (until != NEVER)
-        ahead = known & ~of_copies & (lines["end_at"] + self._circumstances.apart < until)
+        apart = self._circumstances.apart(lines)
+        ahead = known & ~of_copies & (lines["end_at"] + apart < until)
         rows = [_ends(lines[ahead], Misstep.END_AHEAD, np.maximum(lines["end"], lines["beginning"])[ahead], "end_at")]
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
         again = of_broker & (lines["beginning"] >= 0)
         rows.append(_ends(lines[again], Misstep.END_BACK, lines["beginning"][again], "last"))
         told, stored = known & ~of_broker, known & of_broker & ~again
-        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -self._circumstances.apart))
+        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -apart[told]))
         refused = [line["heard"] > line["told_at"] and not self._circumstances.is_reached(line) for line in lines[told]]
         rows[-1]["doubt"][np.array(refused, np.bool_)] = Doubt.EVIDENCE
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
@@ -255,7 +256,7 @@ class StepFold:
         rows["slot"], rows["actor"] = line["slot"], line["actor"]
         rows["offset"], rows["since"], rows["time"] = line["sight"][at], line["sight_since"][at], line["sight_at"][at]
         if self._names.actors[line["actor"]].incarnation >= 0:
-            rows["time"] -= self._circumstances.apart
+            rows["time"] -= self._circumstances.apart(line)
             rows["until"] = [self._circumstances.answered_before(line, int(time)) for time in rows["time"]]
         return rows
 
@@ -288,7 +289,7 @@ class StepFold:
         self._tables = tables._replace(index=roomy(tables.index, lines), places=roomy(tables.places, items))
 
 
-def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: int = 0) -> Any:
+def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: Any = 0) -> Any:
     """Rows for the ends of the queues of lines; ``at``: the field with the time, and ``later`` an addition to it."""
     rows = np.zeros(len(lines), ROW)
     rows["claim"], rows["note"] = CODE[what.step.claim], Note.END

@@ -251,8 +251,10 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
                 t.items[other].passed = now
     line.low = max(line.low, after)
-    # ``ProcessQueue#commit``: after the last message, even if filtered ones lie between it and the next one (OR-7).
-    if t.flags[line.slot] & ORDERLY and after > offset + 1:
+    # ``ProcessQueue#commit``: after the last of its messages, even if filtered ones lie between it and the next (OR-7).
+    if t.flags[line.slot] & ORDERLY:
+        if line.marks > 1 and line.mark[(line.marks - 1) % MARKS] == after:
+            line.marks -= 2
         line.mark[line.marks % MARKS], line.mark_at[line.marks % MARKS] = offset + 1, now
         line.marks += 1
     # A thread may set the in-memory offset after its window has ended, so marks outlive it.
