@@ -23,6 +23,7 @@ from ..traces.engine.result import CheckResult, merge
 from ..traces.engine.scan import Scan
 from ..traces.format.schema import Group
 from ..traces.monitors.fold import Fold, Outcome, nothing
+from ..traces.monitors.group_shares import GroupShare
 from ..traces.monitors.groups import GroupMonitor
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import queue_folds
@@ -122,6 +123,7 @@ class Task:
         release: release of RocketMQ.
         settings: settings of the check.
         context: events that concern more than one queue or message.
+        stores: what was stored in each queue.
         parts: number of partitions for either key.
         slots: all queues, in the order of their codes; ``actors``: all processes.
         renamed: for each task, the codes of these by its own codes, as :func:`renaming` returns them.
@@ -131,6 +133,7 @@ class Task:
     release: str
     settings: Settings
     context: Context
+    stores: StoreCounts
     parts: int
     slots: Sequence[Slot]
     actors: Sequence[Actor]
@@ -175,18 +178,18 @@ def _learn(occurring: Any, codes: Any, named: Sequence[Any], code: Callable[[Any
 
 
 def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
-    """The :class:`Answer` about the rows of a partition, sealed; nothing if there are none.
+    """The :class:`Answer` about the rows of a partition, sealed. With messages, a share of the groups is judged.
 
     What is learnt of the context is kept by the process for its next partition.
     """
-    task = shared.value
-    naming, part = _Naming(task), -1
+    from pyspark import TaskContext
+
+    task, running = shared.value, TaskContext.get()
+    naming, part = _Naming(task), 0 if running is None else running.partitionId()
     names = naming.names
 
     def blocks() -> Iterator[tuple[int, Block]]:
-        nonlocal part
         for key, seal in by_key(rows):
-            part = key[0]
             yield key[1], unpacked(key[2], seal, naming.code)
 
     folds: tuple[Fold, ...] = ()
@@ -194,9 +197,14 @@ def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
         folds = folds or _folds(part, names, task)
         for fold in folds:
             fold.feed(coded)
-    if folds:
-        outcome = merge([fold.finish() for fold in folds], len(names.slots))
-        yield sealed(Answer(outcome=outcome, slots=names.slots, actors=names.actors))
+    outcomes = [fold.finish() for fold in folds]
+    if part >= task.parts:
+        share = GroupShare(part - task.parts, task.parts)
+        groups = GroupMonitor(names=names, settings=task.settings, context=task.context, share=share)
+        groups.stores(task.stores)
+        outcomes.append(groups.finish())
+    if outcomes:
+        yield sealed(Answer(outcome=merge(outcomes, len(names.slots)), slots=names.slots, actors=names.actors))
 
 
 def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
@@ -219,20 +227,18 @@ def judged(
         release=trace.header.release,
         settings=settings,
         context=scanned.context,
+        stores=packed.stores,
         parts=packed.parts,
         slots=list(names.slots),
         actors=list(names.actors),
         renamed=packed.renamed,
     )
-    outcomes = _in_codes_of(names, packed.judged(task))
-    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
-    groups.stores(packed.stores)
     return conclude(
         trace,
         scanned,
         names=names,
         settings=settings,
-        outcomes=[*outcomes, groups.finish()],
+        outcomes=list(_in_codes_of(names, packed.judged(task))),
         stores=packed.stores,
         engine=f"spark {spark.sparkContext.master}, {2 * packed.parts} partitions",
         seconds=time.perf_counter() - started,
