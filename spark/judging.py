@@ -105,13 +105,13 @@ class Shuffled:
                 self.stores.join(told.stores)
                 yield told.more
 
-    def judged(self, task: Task) -> list[Answer]:
-        """The answers of all monitors."""
+    def judged(self, task: Task) -> Iterator[Answer]:
+        """The answers of all monitors, each opened when it is asked for."""
         context = self._rows.context
         shared = context.broadcast(task)
         answers = context.runJob(self._rows, partial(answer, shared=shared), range(2 * self.parts))
         shared.destroy()
-        return list(map(opened, answers))
+        return map(opened, answers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,20 +161,26 @@ class _Naming:
         events = task.context.events
         self.names = Names(task.groups, events.once(members_of))
         self._task = task
-        self._slots, self._actors = (renaming([_NEW] * len(named)) for named in (task.slots, task.actors))
+        self._known: dict[int, tuple[Any, Any]] = {}  # for each task, these codes by its own
 
     def code(self, coded: Coded, number: int) -> Coded:
         """Events in these codes, from those of the task that has read them."""
         slots, actors = self._task.renamed[number]
-        coded = coded.renamed(slots, actors)
-        _learn(coded.slot, self._slots, self._task.slots, self.names.slot)
-        _learn(coded.actor, self._actors, self._task.actors, self.names.actor)
-        return coded.renamed(self._slots, self._actors)
+        known = self._known.setdefault(
+            number, (renaming([_NEW] * (len(slots) - 1)), renaming([_NEW] * (len(actors) - 1)))
+        )
+        slot = _coded(coded.slot, known[0], lambda at: self.names.slot(self._task.slots[slots[at]]))
+        actor = _coded(coded.actor, known[1], lambda at: self.names.actor(self._task.actors[actors[at]]))
+        return replace(coded, slot=slot, actor=actor)
 
 
-def _learn(occurring: Any, codes: Any, named: Sequence[Any], code: Callable[[Any], int]) -> None:
-    for at in np.unique(occurring[codes.take(occurring) == _NEW]).tolist():
-        codes[at] = code(named[at])
+def _coded(given: Any, known: Any, code: Callable[[int], int]) -> Any:
+    """Codes by ``known``, where those that occur for the first time are entered."""
+    found = known.take(given)
+    new = np.unique(given[found == _NEW]).tolist()
+    for at in new:
+        known[at] = code(at)
+    return known.take(given) if new else found
 
 
 def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
@@ -245,15 +251,18 @@ def judged(
     )
 
 
-def _in_codes_of(names: Names, answers: Sequence[Answer]) -> Iterator[Outcome]:
+def _in_codes_of(names: Names, answers: Iterable[Answer]) -> Iterator[Outcome]:
     """The outcomes with codes of the trace; the last one has the statuses of all."""
-    renamed = [(renaming(map(names.slot, one.slots)), renaming(map(names.actor, one.actors))) for one in answers]
-    none = nothing(len(names.slots))
-    for one, (slots, actors) in zip(answers, renamed, strict=True):
-        rows, statuses = one.outcome.rows.copy(), one.outcome.statuses
+    of_slots: list[tuple[Any, Any]] = []
+    for one in answers:
+        slots, actors = renaming(map(names.slot, one.slots)), renaming(map(names.actor, one.actors))
+        rows, statuses = one.outcome.rows, one.outcome.statuses
         rows["slot"] = slots[rows["slot"]]
         for column in ("actor", "other"):
             rows[column] = actors[rows[column]]
-        np.add.at(none.statuses, slots[: len(statuses)], statuses)
-        yield replace(one.outcome, rows=rows, statuses=none.statuses[:0])
+        of_slots.append((slots[: len(statuses)], statuses))
+        yield replace(one.outcome, statuses=statuses[:0])
+    none = nothing(len(names.slots))
+    for slots, statuses in of_slots:
+        np.add.at(none.statuses, slots, statuses)
     yield none

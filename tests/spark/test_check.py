@@ -88,7 +88,7 @@ def test_groups_are_judged_by_tasks(spark: Any, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(judging, "GroupMonitor", None)  # in this process
     result = both([files[0], tmp_path / "second.parquet"], spark)
     clash = result.verdict("one-process-for-each-client-id")
-    assert (clash.verdict, clash.violated, clash.judged) == (Verdict.VIOLATED, 1, 7)
+    assert (clash.verdict, clash.violated, clash.judged) == (Verdict.VIOLATED, 1, 8)
     assert len(result.coverage.groups) == 2
 
 
