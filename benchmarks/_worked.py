@@ -15,24 +15,6 @@ SAMPLE = 0.2
 """How often the memory of a watched process is looked at, in seconds."""
 
 
-def worked() -> float:
-    """Seconds of processors that all processes of this session have used, which have ended in it or still run.
-
-    The session should have been started for the measurement: ``start_new_session=True``. Java and the workers of
-    Python belong to it. Workers that Spark has ended, which it does when they are idle for a minute, are missing:
-    :func:`watched` counts them.
-    """
-    ticks = 0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == os.getsid(0):
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def peak() -> int:
     """The most bytes of memory this process has held; ``getrusage`` also counts what its parent held."""
     said = Path("/proc/self/status").read_text()

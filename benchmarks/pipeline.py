@@ -9,9 +9,7 @@ of the driver's Python. ``ROCKETPROOF_PIPELINE_MESSAGES`` names other sizes, in 
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +19,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks._worked import watched
 from rocketproof.traces.generate.simulation import Plan, simulate
 
 MESSAGES = "3e5,3e6"
@@ -30,7 +29,7 @@ HOURS = 20
 
 _PROGRAM = """
 import json, sys, time
-from benchmarks._worked import peak, worked
+from benchmarks._worked import peak
 from rocketproof.spark import open_session
 from rocketproof.spark.pipeline import Table, ingest, mine_table
 from rocketproof.traces.samples import settings_of
@@ -43,7 +42,7 @@ else:
     (one,) = done.since.values()
     since = "a state" if one.time is not None else "the beginning" + (f": {one.why}" if one.why else "")
 seconds = time.perf_counter() - begun
-print(json.dumps({"seconds": seconds, "worked": worked(), "peak": peak(), "since": since}))
+print(json.dumps({"seconds": seconds, "driver": peak(), "since": since}))
 """
 
 
@@ -58,7 +57,7 @@ def measure() -> Iterator[dict[str, Any]]:
             for which, (trace, events) in zip(("all but the new hour", "the new hour"), parts, strict=True):
                 for what in ("ingest", "mine"):
                     load = os.getloadavg()[0]
-                    told = _run(what, table, trace)
+                    told = watched([sys.executable, "-c", _PROGRAM, what, str(table), str(trace)])
                     yield {
                         "figure": f"pipeline {what}, {which}, local[2], the start included",
                         "events": events,
@@ -67,7 +66,7 @@ def measure() -> Iterator[dict[str, Any]]:
                         "events a second": round(events / told["seconds"]),
                         "events a second of a processor": round(events / told["worked"]),
                         "load at the beginning": round(load, 1),
-                        "peak MiB, driver": round(told["peak"] / 2**20),
+                        "peak MiB, driver": round(told["driver"] / 2**20),
                         "MiB of the trace": round(trace.stat().st_size / 2**20),
                         "MiB of the table": round(_size(table) / 2**20),
                         **({"from": told["since"]} if told["since"] else {}),
@@ -84,12 +83,6 @@ def _parted(trace: Path, folder: Path) -> list[tuple[Path, int]]:
         pq.write_table(part, folder / f"{name}.parquet", compression="zstd")
         parts.append((folder / f"{name}.parquet", len(part)))
     return parts
-
-
-def _run(what: str, table: Path, trace: Path) -> Any:
-    words = [sys.executable, "-c", _PROGRAM, what, str(table), str(trace)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _size(folder: Path) -> int:

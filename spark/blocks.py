@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..traces.encoding.coding import TYPES, Coded, Coder
-from ..traces.encoding.columns import Column
+from ..traces.encoding.columns import Chosen, Column
 from ..traces.encoding.names import OF_A_TOPIC, Actor, Names, Slot
 from ..traces.encoding.packing import Packed, opened, pack, sealed
 from ..traces.encoding.store_counts import StoreCounts, note_stores
@@ -163,8 +163,8 @@ def unpacked(place: int, seal: bytes, code: Callable[[Coded, int], Coded]) -> Bl
 
 def _packed(coded: Coded, seq: Any, order: Any, read: Sequence[str]) -> Packed:
     """The events at some positions, only with the columns that are read."""
-    columns = {
-        name: Column.but(getattr(coded, name)[order], ABSENT) if name in read else Column.none(len(order), type_)
+    columns: dict[str, Column | Chosen] = {
+        name: Chosen.of(getattr(coded, name), order, ABSENT) if name in read else Column.none(len(order), type_)
         for name, type_ in TYPES.items()
     }
     if seq is not None:
@@ -220,5 +220,5 @@ def _parted(keys: Any, parts: int) -> tuple[Any, list[int]]:
     belong to none.
     """
     order = np.argsort(keys.astype(np.int16 if parts < 1 << 15 else np.int32), kind="stable")
-    starts: list[int] = np.searchsorted(keys[order], np.arange(parts + 1)).tolist()
-    return order, starts
+    starts = np.searchsorted(keys[order], np.arange(parts + 1))
+    return order[starts[0] :], (starts - starts[0]).tolist()

@@ -23,6 +23,7 @@ from ..traces.engine.result import CheckResult, merge
 from ..traces.engine.scan import Scan
 from ..traces.format.schema import Group
 from ..traces.monitors.fold import Fold, Outcome, nothing
+from ..traces.monitors.group_shares import GroupShare
 from ..traces.monitors.groups import GroupMonitor
 from ..traces.monitors.messages import MessageFold
 from ..traces.monitors.queues import queue_folds
@@ -104,13 +105,13 @@ class Shuffled:
                 self.stores.join(told.stores)
                 yield told.more
 
-    def judged(self, task: Task) -> list[Answer]:
-        """The answers of all monitors."""
+    def judged(self, task: Task) -> Iterator[Answer]:
+        """The answers of all monitors, each opened when it is asked for."""
         context = self._rows.context
         shared = context.broadcast(task)
         answers = context.runJob(self._rows, partial(answer, shared=shared), range(2 * self.parts))
         shared.destroy()
-        return list(map(opened, answers))
+        return map(opened, answers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +123,7 @@ class Task:
         release: release of RocketMQ.
         settings: settings of the check.
         context: events that concern more than one queue or message.
+        stores: what was stored in each queue.
         parts: number of partitions for either key.
         slots: all queues, in the order of their codes; ``actors``: all processes.
         renamed: for each task, the codes of these by its own codes, as :func:`renaming` returns them.
@@ -131,6 +133,7 @@ class Task:
     release: str
     settings: Settings
     context: Context
+    stores: StoreCounts
     parts: int
     slots: Sequence[Slot]
     actors: Sequence[Actor]
@@ -158,35 +161,41 @@ class _Naming:
         events = task.context.events
         self.names = Names(task.groups, events.once(members_of))
         self._task = task
-        self._slots, self._actors = (renaming([_NEW] * len(named)) for named in (task.slots, task.actors))
+        self._known: dict[int, tuple[Any, Any]] = {}  # for each task, these codes by its own
 
     def code(self, coded: Coded, number: int) -> Coded:
         """Events in these codes, from those of the task that has read them."""
         slots, actors = self._task.renamed[number]
-        coded = coded.renamed(slots, actors)
-        _learn(coded.slot, self._slots, self._task.slots, self.names.slot)
-        _learn(coded.actor, self._actors, self._task.actors, self.names.actor)
-        return coded.renamed(self._slots, self._actors)
+        known = self._known.setdefault(
+            number, (renaming([_NEW] * (len(slots) - 1)), renaming([_NEW] * (len(actors) - 1)))
+        )
+        slot = _coded(coded.slot, known[0], lambda at: self.names.slot(self._task.slots[slots[at]]))
+        actor = _coded(coded.actor, known[1], lambda at: self.names.actor(self._task.actors[actors[at]]))
+        return replace(coded, slot=slot, actor=actor)
 
 
-def _learn(occurring: Any, codes: Any, named: Sequence[Any], code: Callable[[Any], int]) -> None:
-    for at in np.unique(occurring[codes.take(occurring) == _NEW]).tolist():
-        codes[at] = code(named[at])
+def _coded(given: Any, known: Any, code: Callable[[int], int]) -> Any:
+    """Codes by ``known``, where those that occur for the first time are entered."""
+    found = known.take(given)
+    new = np.unique(given[found == _NEW]).tolist()
+    for at in new:
+        known[at] = code(at)
+    return known.take(given) if new else found
 
 
 def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
-    """The :class:`Answer` about the rows of a partition, sealed; nothing if there are none.
+    """The :class:`Answer` about the rows of a partition, sealed. With messages, a share of the groups is judged.
 
     What is learnt of the context is kept by the process for its next partition.
     """
-    task = shared.value
-    naming, part = _Naming(task), -1
+    from pyspark import TaskContext
+
+    task, running = shared.value, TaskContext.get()
+    naming, part = _Naming(task), 0 if running is None else running.partitionId()
     names = naming.names
 
     def blocks() -> Iterator[tuple[int, Block]]:
-        nonlocal part
         for key, seal in by_key(rows):
-            part = key[0]
             yield key[1], unpacked(key[2], seal, naming.code)
 
     folds: tuple[Fold, ...] = ()
@@ -194,9 +203,14 @@ def answer(rows: Iterable[Row], shared: Broadcast[Task]) -> Iterator[bytes]:
         folds = folds or _folds(part, names, task)
         for fold in folds:
             fold.feed(coded)
-    if folds:
-        outcome = merge([fold.finish() for fold in folds], len(names.slots))
-        yield sealed(Answer(outcome=outcome, slots=names.slots, actors=names.actors))
+    outcomes = [fold.finish() for fold in folds]
+    if part >= task.parts:
+        share = GroupShare(part - task.parts, task.parts)
+        groups = GroupMonitor(names=names, settings=task.settings, context=task.context, share=share)
+        groups.stores(task.stores)
+        outcomes.append(groups.finish())
+    if outcomes:
+        yield sealed(Answer(outcome=merge(outcomes, len(names.slots)), slots=names.slots, actors=names.actors))
 
 
 def _folds(part: int, names: Names, task: Task) -> tuple[Fold, ...]:
@@ -219,35 +233,36 @@ def judged(
         release=trace.header.release,
         settings=settings,
         context=scanned.context,
+        stores=packed.stores,
         parts=packed.parts,
         slots=list(names.slots),
         actors=list(names.actors),
         renamed=packed.renamed,
     )
-    outcomes = _in_codes_of(names, packed.judged(task))
-    groups = GroupMonitor(names=names, settings=settings, context=scanned.context)
-    groups.stores(packed.stores)
     return conclude(
         trace,
         scanned,
         names=names,
         settings=settings,
-        outcomes=[*outcomes, groups.finish()],
+        outcomes=list(_in_codes_of(names, packed.judged(task))),
         stores=packed.stores,
         engine=f"spark {spark.sparkContext.master}, {2 * packed.parts} partitions",
         seconds=time.perf_counter() - started,
     )
 
 
-def _in_codes_of(names: Names, answers: Sequence[Answer]) -> Iterator[Outcome]:
+def _in_codes_of(names: Names, answers: Iterable[Answer]) -> Iterator[Outcome]:
     """The outcomes with codes of the trace; the last one has the statuses of all."""
-    renamed = [(renaming(map(names.slot, one.slots)), renaming(map(names.actor, one.actors))) for one in answers]
-    none = nothing(len(names.slots))
-    for one, (slots, actors) in zip(answers, renamed, strict=True):
-        rows, statuses = one.outcome.rows.copy(), one.outcome.statuses
+    of_slots: list[tuple[Any, Any]] = []
+    for one in answers:
+        slots, actors = renaming(map(names.slot, one.slots)), renaming(map(names.actor, one.actors))
+        rows, statuses = one.outcome.rows, one.outcome.statuses
         rows["slot"] = slots[rows["slot"]]
         for column in ("actor", "other"):
             rows[column] = actors[rows[column]]
-        np.add.at(none.statuses, slots[: len(statuses)], statuses)
-        yield replace(one.outcome, rows=rows, statuses=none.statuses[:0])
+        of_slots.append((slots[: len(statuses)], statuses))
+        yield replace(one.outcome, statuses=statuses[:0])
+    none = nothing(len(names.slots))
+    for slots, statuses in of_slots:
+        np.add.at(none.statuses, slots, statuses)
     yield none

@@ -71,6 +71,8 @@ def open_session(
     for name, value in {**_settings(master or "local[*]", memory), **(conf or {})}.items():
         settings.set(name, value)
     if settings.get("spark.master", "").startswith("local"):
+        if sys.platform == "linux":  # elsewhere, a process that has loaded numpy may not be able to fork
+            settings.setIfMissing("spark.python.daemon.module", f"{__package__}.daemon")
         # Workers use the Python of this process, and nothing can be reached from outside.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

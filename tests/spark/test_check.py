@@ -8,11 +8,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.properties.verdict import Verdict
-from rocketproof.spark import check, check_with_spark
+from rocketproof.spark import check, check_with_spark, judging
 from rocketproof.spark.check import Looked, _look
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.errors import TraceError
@@ -69,6 +70,26 @@ def test_files_in_order_are_read_once(spark: Any, tmp_path: Path, monkeypatch: p
     pq.write_table(table.take([1, 0, *range(2, len(table))]), tmp_path / "turned.parquet")
     both([tmp_path / "turned.parquet"], spark)
     assert len(looks) == 1
+
+
+def test_groups_are_judged_by_tasks(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two groups with one broker, one of which has two processes with one client id."""
+    files = [simulated(tmp_path / name, mutant=name, messages=300, churn=4) for name in ("A1", "")]
+    events = pq.read_table(files[1]).to_pylist()
+    for event in events:
+        for name in ("client", "group", "topic"):
+            event[name] = event[name] and f"{event[name]}2"
+        event["members"] = event["members"] and [f"{member}2" for member in event["members"]]
+        event["subscriptions"] = event["subscriptions"] and [
+            f"{text[:6]}2{text[6:]}" for text in event["subscriptions"]
+        ]
+    schema = pq.read_schema(files[1])
+    pq.write_table(pa.Table.from_pylist(events, schema=schema), tmp_path / "second.parquet")
+    monkeypatch.setattr(judging, "GroupMonitor", None)  # in this process
+    result = both([files[0], tmp_path / "second.parquet"], spark)
+    clash = result.verdict("one-process-for-each-client-id")
+    assert (clash.verdict, clash.violated, clash.judged) == (Verdict.VIOLATED, 1, 8)
+    assert len(result.coverage.groups) == 2
 
 
 def test_a_known_bug(spark: Any, tmp_path: Path) -> None:

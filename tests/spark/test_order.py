@@ -18,7 +18,7 @@ from rocketproof.spark.judging import Told
 from rocketproof.spark.order import ENOUGH, InOrder, by_key
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.coding import TYPES, Coded, Coder
-from rocketproof.traces.encoding.columns import Column
+from rocketproof.traces.encoding.columns import Chosen
 from rocketproof.traces.encoding.context_events import ContextEvents
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.encoding.packing import opened, pack
@@ -170,7 +170,7 @@ def test_events_of_a_packed_batch_can_be_cut_out(cuts: tuple[int, ...]) -> None:
         .append_column("count", pa.array([None, 5, 6, 7, None, 9, 9], pa.int32()))
         .append_column("next", pa.array([None, None, None, 8, None, None, None], pa.int64()))
     )
-    packed = pack({name: Column.but(getattr(coded, name), ABSENT) for name in TYPES})
+    packed = pack({name: Chosen.of(getattr(coded, name), np.arange(len(coded)), ABSENT) for name in TYPES})
     pieces = [packed.cut(begin, end) for begin, end in pairwise(cuts)]
     for name in TYPES:
         parts = [getattr(events, name) for piece in pieces for events in piece.unpack(len(coded))]

@@ -86,6 +86,12 @@ def test_a_task_that_fails_is_told_by_its_error(spark: Any) -> None:
     assert str(caught.value) == "Spark failed: ValueError: this queue has no end"
 
 
+def test_workers_begin_with_the_code_of_the_kit(spark: Any) -> None:
+    names = ["rocketproof.spark.check", "rocketproof.traces.monitors.queues", "pandas"]
+    loaded = spark.sparkContext.parallelize(names, 3).map(lambda name: name in __import__("sys").modules)
+    assert loaded.collect() == [True, True, True]
+
+
 def test_a_path_that_is_not_there_is_told(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(TraceError) as caught, failures():
         spark.read.parquet(str(tmp_path / "nothing"))

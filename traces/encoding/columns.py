@@ -52,16 +52,6 @@ class Column:
         """A column made from an array, without missing values."""
         return cls(read_only(values), _NO_BITS, 0)
 
-    @classmethod
-    def but(cls, values: Any, absent: int) -> Column:
-        """A column made from an array, in which ``absent`` stands for a missing value."""
-        there = values != absent
-        missing = len(values) - int(np.count_nonzero(there))
-        if not missing:
-            return cls.whole(values)
-        bits = np.packbits(there, bitorder="little")
-        return cls(read_only(np.where(there, values, values.dtype.type(0))), read_only(bits), missing)
-
     def __len__(self) -> int:
         return len(self.values)
 
@@ -103,6 +93,42 @@ class Column:
         found = np.empty(len(self), table.dtype)
         _look_up(self.values, self.known, table, found)
         return read_only(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Values at some places of an array, in which ``absent`` stands for missing ones; used as a :class:`Column`, and
+    never copied.
+    """
+
+    values: Any
+    places: Any
+    absent: int
+    missing: int  # number of missing values
+    ends: tuple[int, int]  # the smallest and the largest value
+
+    @classmethod
+    def of(cls, values: Any, places: Any, absent: int) -> Chosen:
+        """Those at ``places``, int64."""
+        found = np.zeros(3, np.int64)
+        _survey(read_only(values), read_only(places), absent, found)
+        missing, low, high = found.tolist()
+        return cls(read_only(values), read_only(places), absent, missing, (low, high))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def span(self) -> tuple[int, int]:
+        """The smallest and the largest value; (0, 0) if there are none."""
+        return self.ends
+
+    def less(self, base: int, absent: int, out: Any) -> None:
+        """As for a :class:`Column`."""
+        _write_chosen(self.values, self.places, self.absent, base, absent, out)
+
+    def pick(self, values: Any, positions: Any) -> None:
+        """As for a :class:`Column`."""
+        _pick_chosen(self.values, self.places, self.absent, values, positions)
 
 
 def read_only(column: Any) -> Any:
@@ -175,3 +201,34 @@ def _mark(values: Any, known: Any, found: Any) -> None:
     for i in range(len(values)):
         if len(known) == 0 or _is_known(known, i):
             found[np.uint32(values[i])] = 1
+
+
+@entry
+def _survey(values: Any, places: Any, absent: int, found: Any) -> None:
+    missing, low, high = 0, 0, 0
+    for i in range(len(places)):
+        value = values[places[i]]
+        if value == absent:
+            missing += 1
+        elif i == missing:  # it is the first one
+            low, high = value, value
+        else:
+            low, high = min(low, value), max(high, value)
+    found[0], found[1], found[2] = missing, low, high
+
+
+@entry
+def _write_chosen(values: Any, places: Any, absent: int, base: int, instead: int, out: Any) -> None:
+    for i in range(len(places)):
+        value = values[places[i]]
+        out[i] = instead if value == absent else value - base
+
+
+@entry
+def _pick_chosen(values: Any, places: Any, absent: int, picked: Any, positions: Any) -> None:
+    count = 0
+    for i in range(len(places)):
+        value = values[places[i]]
+        if value != absent:
+            picked[count], positions[count] = value, i
+            count += 1

@@ -292,18 +292,12 @@ def _coded(name: str, column: pa.Array) -> tuple[Any, list[Any]]:
 
 def _coded_lists(column: pa.ListArray) -> tuple[Any, list[Any]]:
     coded = column.flatten().dictionary_encode()
-    words, numbers = coded.dictionary.to_pylist(), Column.of(coded.indices).filled(-1, np.int32)
-    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    ends = np.cumsum(lengths).tolist()
-    known = column.is_valid().to_numpy(zero_copy_only=False).tolist()
-    number: dict[bytes | None, int] = {}
-    codes, values, begin = [], list[Any](), 0
-    for end, is_known in zip(ends, known, strict=True):
-        key = numbers[begin:end].tobytes() if is_known else None
-        code = number.setdefault(key, len(number))
-        if code == len(values):
-            own = (words[at] if at >= 0 else None for at in numbers[begin:end].tolist())
-            values.append(tuple(own) if is_known else None)
-        codes.append(code)
-        begin = end
-    return np.array(codes, np.int64), values
+    words, numbers = [*coded.dictionary.to_pylist(), None], Column.of(coded.indices).filled(-1, np.int32)
+    lengths = Column.of(column.value_lengths()).filled(-1, np.int32)
+    ends = np.cumsum(numbers.itemsize * np.maximum(lengths, 0, dtype=np.int64))
+    content, spans = numbers.tobytes(), zip(ends.tolist(), lengths.tolist(), strict=True)
+    said = [None if length < 0 else content[end - numbers.itemsize * length : end] for end, length in spans]
+    number = {one: code for code, one in enumerate(dict.fromkeys(said))}
+    lists = (None if one is None else np.frombuffer(one, np.int32).tolist() for one in number)
+    values = [None if own is None else tuple(words[at] for at in own) for own in lists]
+    return np.fromiter(map(number.__getitem__, said), np.int64, len(said)), values

@@ -22,7 +22,7 @@ from ..format.schema import ABSENT
 from ..io.temporary import in_temporary_folder
 from ..machine_code.compiled import entry
 from .coding import TYPES, Coded
-from .columns import Column
+from .columns import Chosen, Column
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class _Layout:
     positions: bool = False  # whether the position of each value is stored too, and all other values are ``base``
 
     @classmethod
-    def of(cls, name: str, column: Column) -> _Layout:
+    def of(cls, name: str, column: Column | Chosen) -> _Layout:
         type_, length = TYPES.get(name, _OTHER), len(column)
         known = length - column.missing
         if not known:
@@ -79,7 +79,7 @@ class _Layout:
         """Number of bytes for the values, and for the positions."""
         return _rounded(self.count * self.stored.itemsize), _rounded(self.count * _POSITION.itemsize * self.positions)
 
-    def put(self, column: Column, values: Any, positions: Any) -> None:
+    def put(self, column: Column | Chosen, values: Any, positions: Any) -> None:
         """Store a column."""
         if self.positions:
             column.pick(values, positions)
@@ -143,7 +143,7 @@ class Packed:
         return self.layouts[name].take(0, self.length, *_parts(self.layouts, self.block)[name])
 
 
-def pack(columns: Mapping[str, Column]) -> Packed:
+def pack(columns: Mapping[str, Column | Chosen]) -> Packed:
     """Events in a smaller form: all columns of :class:`~.coding.Coded`, and possibly more; all of the same length."""
     layouts = {name: _Layout.of(name, column) for name, column in columns.items()}
     block = np.empty(sum(sum(layout.room) for layout in layouts.values()), np.uint8)

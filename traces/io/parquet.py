@@ -274,7 +274,7 @@ def times_of(table: pa.Table) -> tuple[Any, Any]:
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks)
     low, high = SPANS["time"]
-    times = pc.fill_null(column, low - 1).to_numpy(zero_copy_only=False)
+    times = Column.of(column).filled(low - 1, np.int64)
     known = np.flatnonzero((times >= low) & (times <= high))
     return times[known], known
 

@@ -161,11 +161,11 @@ class Balance:
 
     name = "balance"
 
-    def __init__(self, told: Told, *, still: Standstills, names: Names, settings: Settings) -> None:
-        self._told, self._names, self._within = told, names, settings.new_topic
+    def __init__(self, told: Told, *, common: Told, still: Standstills, names: Names, settings: Settings) -> None:
+        self._told, self._common, self._names, self._within = told, common, names, settings.new_topic
         known: dict[tuple[str, str], int] = {}
         without: set[tuple[str, str]] = set()
-        for run in told.runs:
+        for run in (*common.of("", Kind.ROUTE, Kind.REBALANCE), *(run for run in told.runs if run.group)):
             if run.kind in (Kind.ROUTE, Kind.REBALANCE) and run.queues:
                 known.setdefault((run.group, run.topic), run.first)
             elif run.kind == Kind.ROUTE and run.queues is not None:
@@ -265,8 +265,10 @@ class Balance:
         A recording that has passes without a change has all of them; and a pass that had to change something would be
         in any recording. A topic of which no client saw a queue is silently skipped (RB-3).
         """
-        passes = [run for run in self._told.of(group, Kind.REBALANCE) if run.first <= time]
-        routes = [run for run in self._told.of("", Kind.ROUTE) + self._told.of(group, Kind.ROUTE) if run.first <= time]
+        told = self._told if group else self._common
+        passes = [run for run in told.of(group, Kind.REBALANCE) if run.first <= time]
+        routes = self._common.of("", Kind.ROUTE) + self._told.of(group, Kind.ROUTE)
+        routes = [run for run in routes if run.first <= time]
         queues = next((run.queues for run in reversed(passes + routes) if run.topic == topic and run.queues), None)
         if queues is None:
             return False

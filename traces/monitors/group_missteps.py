@@ -16,11 +16,18 @@ from .notebook import Notebook, whole
 class GroupMissteps:
     """The missteps whose evidence was recorded.
 
-    Args of the constructor: ``noted``: those found so far, which grow; ``judged``: the missteps that count.
+    Args of the constructor: ``noted``: those found so far, which grow; ``judged``: the missteps that count;
+    ``of_brokers``: whether those of brokers do.
     """
 
-    def __init__(self, noted: dict[tuple[GroupMisstep, Actor, str], Noted], judged: Collection[GroupMisstep]) -> None:
-        self._noted, self._judged = noted, judged
+    def __init__(
+        self,
+        noted: dict[tuple[GroupMisstep, Actor, str], Noted],
+        judged: Collection[GroupMisstep],
+        *,
+        of_brokers: bool,
+    ) -> None:
+        self._noted, self._judged, self._of_brokers = noted, judged, of_brokers
 
     def write(self, notebook: Notebook, members: int) -> None:
         """Record what was found, and for each claim that is judged, the number of members for which it was judged."""
@@ -51,7 +58,7 @@ class GroupMissteps:
         """Record a misstep at an event; ``since``: when it began, ms, if this was not at the event."""
         group = who.group if isinstance(who, Member) else event.get("group") or ""
         key = misstep, who.actor, group
-        if misstep not in self._judged or key in self._noted:
+        if misstep not in self._judged or key in self._noted or (isinstance(who, Broker) and not self._of_brokers):
             return
         broker, _, number = queue.rpartition(":")
         self._noted[key] = Noted(

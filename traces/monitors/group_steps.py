@@ -49,8 +49,9 @@ class GroupSteps:
 
     name = "steps of groups"
 
-    def __init__(self, context: Context, names: Names, settings: Settings) -> None:
+    def __init__(self, context: Context, names: Names, settings: Settings, *, judges_brokers: bool = True) -> None:
         self._context, self._names, self._settings = context, names, settings
+        self._judges_brokers = judges_brokers
         starts = list(context.events.of_kinds(Kind.CLIENT_START))
         groups, started = {event.get("group") or "" for event in starts}, {actor_of(event) for event in starts}
         grouped = context.events.different("client", "incarnation", "broker", "group")
@@ -71,7 +72,9 @@ class GroupSteps:
 
     def _go_on(self, acted: Acted) -> None:
         self._acted, self._members = acted, acted.members
-        self._missteps = GroupMissteps(acted.missteps, [GroupMisstep(one) for one in self._asked("judged")])
+        self._missteps = GroupMissteps(
+            acted.missteps, [GroupMisstep(one) for one in self._asked("judged")], of_brokers=self._judges_brokers
+        )
         self._brokers = BrokerSteps(self._context, self._settings, self._asked, acted, self._missteps)
         self._shares = Shares(self._context, self._settings, self._brokers, self._missteps)
 
@@ -356,8 +359,8 @@ class GroupSteps:
 
     # At the end.
 
-    def finish(self, notebook: Notebook) -> None:
-        """All events have been processed: record every misstep."""
+    def finish(self, events: ContextEvents, notebook: Notebook) -> None:
+        """All events have been processed, which are given once more: record every misstep."""
         for member in self._members.values():
             end = self._context.end
             self._kept_at_stop(member)
@@ -368,12 +371,12 @@ class GroupSteps:
                 self._without_heartbeat(member, end)
             if not member.known and member.first is not None and self._is_recorded(member):
                 self._missteps.note(GroupMisstep.NOT_STARTED, member, {"time": member.last}, since=member.first)
-        self._judge_answers()
+        self._judge_answers(events)
         self._missteps.write(notebook, len(self._members))
 
-    def _judge_answers(self) -> None:
+    def _judge_answers(self, events: ContextEvents) -> None:
         """Check that brokers had the members that passes saw; of each process, the first that they had not counts."""
-        events, wrong = self._context.events, []
+        wrong = []
         asked = ("client", "incarnation", "broker", "group", "topic", "queues", "members")
         for values, places in events.places(*asked, kinds=(Kind.REBALANCE,)).items():
             event = dict(zip(asked, values, strict=True))

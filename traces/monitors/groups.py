@@ -15,6 +15,7 @@ from ..format.kinds import Kind
 from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
+from .group_shares import ALL_GROUPS, GroupShare
 from .group_steps import GroupSteps
 from .memberships import Memberships
 from .notebook import Notebook
@@ -34,21 +35,30 @@ class GroupMonitor:
     goes through all events of the context are folds, see :mod:`..encoding.context_folds`; the others use what these
     have found.
 
+    Args:
+        names: codes of slots and processes.
+        settings: settings of the check.
+        context: the whole context of the recording.
+        share: the groups that are judged; all of them by default.
+
     Attributes:
         unjudged: number of rebalance passes that could not be judged, by reason; known when it has finished.
     """
 
-    def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
+    def __init__(self, *, names: Names, settings: Settings, context: Context, share: GroupShare = ALL_GROUPS) -> None:
         self.unjudged: Counter[str] = Counter()
         self._names = names
         self._settings = settings
         self._context = context
         self._stores: Mapping[Slot, Stored] = {}
-        events = context.events
+        events = share.of(context.events)
+        self._common = share.common(context.events, settings.rounds)
         self._told = events.once(told_by, settings.rounds)
         self._still = events.once(Standstills.of, settings.rounds)
-        self._balance = events.fed(Balance(self._told, still=self._still, names=names, settings=settings))
-        self._steps = events.fed(GroupSteps(context, names, settings))
+        balance = Balance(self._told, common=self._common, still=self._still, names=names, settings=settings)
+        self._balance = events.fed(balance)
+        self._steps = events.fed(GroupSteps(context, names, settings, judges_brokers=share.has_brokers))
+        self._events = events
 
     def stores(self, stores: Mapping[Slot, Stored]) -> None:
         """Pass on how many messages were stored in each queue."""
@@ -64,6 +74,7 @@ class GroupMonitor:
         judge_views(
             told,
             memberships,
+            common=self._common,
             still=self._still,
             has_brokers=bool(self._context.evidence & EVIDENCE_BIT[Kind.BROKER_START]),
             names=self._names,
@@ -73,7 +84,14 @@ class GroupMonitor:
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         self._balance.finish(notebook)
         judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
-        judge_readable(told, self._stores, settings=self._settings, context=self._context, notebook=notebook)
-        self._steps.finish(notebook)
+        judge_readable(
+            told,
+            self._stores,
+            common=self._common,
+            settings=self._settings,
+            context=self._context,
+            notebook=notebook,
+        )
+        self._steps.finish(self._events, notebook)
         passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
         return replace(notebook.outcome(), passed_over=passed_over)

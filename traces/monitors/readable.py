@@ -32,22 +32,29 @@ _AT_ONCE = 1_000
 
 
 def judge_readable(
-    told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, context: Context, notebook: Notebook
+    told: Told,
+    stores: Mapping[Slot, Stored],
+    *,
+    common: Told,
+    settings: Settings,
+    context: Context,
+    notebook: Notebook,
 ) -> None:
     """Report every queue with messages that no member of a consuming group ever saw.
 
     Args:
         told: what the context says.
         stores: what was stored in each queue.
+        common: what it says that concerns all groups.
         settings: used for when members have learnt of a new queue.
-        context: used for the time range.
+        context: used for the time range, and for the brokers that occur.
         notebook: where to report.
     """
     known: dict[str, dict[str, set[str]]] = {}
     consumed: dict[str, set[str]] = {}
     asked: dict[tuple[str, str], int] = {}
-    for group in sorted(told.by_group):
-        for run in told.of(group, Kind.REBALANCE, Kind.ROUTE):
+    for group in sorted({"", *told.by_group}):
+        for run in (told if group else common).of(group, Kind.REBALANCE, Kind.ROUTE):
             known.setdefault(group, {}).setdefault(run.topic, set()).update(run.queues or ())
             if run.kind is Kind.ROUTE:
                 asked[group, run.topic] = max(asked.get((group, run.topic), run.last), run.last)
@@ -56,8 +63,8 @@ def judge_readable(
             consumed.setdefault(group, set()).update(parse_subscription(text)[0] for text in texts)
     # A route without a group is known to all members of its client.
     everywhere = known.pop("", {})
-    views_of_all = [queues for views in (*known.values(), everywhere) for queues in views.values()]
-    brokers = frozenset().union(*map(brokers_of, views_of_all))
+    views_of_all = context.events.different("queues", kinds=(Kind.REBALANCE, Kind.ROUTE))
+    brokers = frozenset().union(*(brokers_of(queues or ()) for (queues,) in views_of_all))
     for slot, stored in sorted(stores.items()):
         text = f"{slot.broker}:{slot.queue}"
         for group in [slot.group] if slot.group else sorted(known):

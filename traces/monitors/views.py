@@ -61,6 +61,7 @@ def judge_views(
     told: Told,
     memberships: Memberships,
     *,
+    common: Told,
     still: Standstills,
     has_brokers: bool,
     names: Names,
@@ -69,7 +70,8 @@ def judge_views(
 ) -> None:
     """Report every time at which views of one topic differed for longer than two rounds.
 
-    If it was not recorded whether brokers ran (``has_brokers``), one that was back may not have known all members.
+    ``common`` has the polls of routes of all groups. If it was not recorded whether brokers ran (``has_brokers``), one
+    that was back may not have known all members.
 
     If one member saw several topics differently at overlapping times, this is one finding; it has the topic in its slot
     if there is only one.
@@ -103,7 +105,7 @@ def judge_views(
                             lasts = _lasts(difference, seen, settings)
                         if lasts:
                             sure = _sure(difference, seen, has_all, strategy)
-                            if _may_be_due_to_others(difference, what, told, has_brokers, settings):
+                            if _may_be_due_to_others(difference, what, common, has_brokers, settings):
                                 sure = replace(sure, doubt=sure.doubt | Doubt.EVIDENCE)
                             found.append((sure, topic, what))
         _note(group, found, notebook)
@@ -122,7 +124,7 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
 
 
 def _may_be_due_to_others(
-    difference: Difference, what: Differ, told: Told, has_brokers: bool, settings: Settings
+    difference: Difference, what: Differ, common: Told, has_brokers: bool, settings: Settings
 ) -> bool:
     """Whether unrecorded brokers (RB-20), or the name server, may have given members other answers for so long.
 
@@ -134,7 +136,7 @@ def _may_be_due_to_others(
     if difference.until - difference.since > settings.silent_death + settings.new_topic:
         return False  # as long as a queue may be without an owner
     since, until = difference.since + settings.route_poll, difference.until - settings.route_poll
-    learnt = [run.first for run in told.runs if run.kind == Kind.ROUTE]
+    learnt = [run.first for run in common.runs if run.kind == Kind.ROUTE]
     return bool(learnt) and not any(since <= time <= until for time in learnt)
 
 

@@ -87,8 +87,8 @@ class Repeated:
         for column in places:
             at_a_place &= column.is_valid().to_numpy(zero_copy_only=False)[second]
         may_be = (seq[first] == seq[second]) | (at_a_place & ~counted[second])
-        for name in batch.schema.names:
-            if name != "seq" and not name.startswith("\0"):
+        for name in sorted(batch.schema.names, key=lambda name: name not in _PLACE):  # few pairs are at one place
+            if name != "seq" and not name.startswith("\0") and may_be.any():
                 first, second = first[may_be], second[may_be]
                 may_be = _equal(batch.column(name), first, second)
         again[second[may_be]] = True

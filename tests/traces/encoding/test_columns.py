@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketproof.traces.encoding.columns import Column, read_only
+from rocketproof.traces.encoding.columns import Chosen, Column, read_only
 
 Values = list[int | None]
 
@@ -85,3 +87,23 @@ def test_a_whole_column_stays_where_it_is() -> None:
     out = np.empty(5, np.int64)
     column.less(0, 0, out)
     assert out.tolist() == [0, 1, 2, 3, 4]
+
+
+@given(arrays(), st.randoms(use_true_random=False))
+def test_chosen_values_are_a_column_of_them(array: tuple[pa.Array, Values], random: Random) -> None:
+    given_, values = array
+    absent = -(2**31)
+    places = [place for place in range(len(values)) if random.random() < 0.7]
+    random.shuffle(places)
+    chosen = Chosen.of(Column.of(given_).filled(absent, np.int64), np.array(places, np.int64), absent)
+    expected = [values[place] for place in places]
+    there = [(place, value) for place, value in enumerate(expected) if value is not None]
+    known = [value for _, value in there]
+    assert (len(chosen), chosen.missing) == (len(expected), expected.count(None))
+    assert chosen.span() == ((min(known), max(known)) if known else (0, 0))
+    out = np.empty(len(expected), np.int64)
+    chosen.less(7, 0, out)
+    assert out.tolist() == [0 if value is None else value - 7 for value in expected]
+    picked, at = np.empty(len(there), np.int64), np.empty(len(there), np.uint32)
+    chosen.pick(picked, at)
+    assert list(zip(at.tolist(), picked.tolist(), strict=True)) == there

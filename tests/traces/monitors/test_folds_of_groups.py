@@ -34,7 +34,7 @@ def folds(context: Context, names: Names) -> Iterator[ContextFold]:
     still = Standstills.of(context.events, SETTINGS.rounds)
     yield Telling(SETTINGS.rounds)
     yield Standstills(SETTINGS.rounds)
-    yield Balance(told, still=still, names=names, settings=SETTINGS)
+    yield Balance(told, common=told, still=still, names=names, settings=SETTINGS)
     yield GroupSteps(context, names, SETTINGS)
 
 

@@ -1,0 +1,13 @@
+"""The process from which a local Spark forks its Python workers: what they all need is loaded here, once."""
+
+import pyarrow as pa
+from pyspark.daemon import manager
+
+from . import check, frames
+
+LOADED = check, frames
+"""Modules that do the work of tasks."""
+
+if __name__ == "__main__":
+    pa.array([True]).to_numpy(zero_copy_only=False)  # Arrow then loads pandas, which takes half a second
+    manager()
