@@ -116,11 +116,8 @@ def _in_order() -> Iterator[Claim]:
     """Orderly clients with real members: their locks follow real rebalance, and their messages the locks."""
     safe = (offset_safe, at_least_once, nothing_skipped, partition_lemma)
     kept = (in_order, staircase, one_orderly_listener, used_or_given_up, given_up_is_free)
-    for constants in (BATCHES, {**ORDERLY, "crashes": 1}, ORDERLY_QUEUES, RENEWED):
+    for constants in (BATCHES, {**ORDERLY, "crashes": 1}, ORDERLY_QUEUES, RENEWED, TICKING):
         for property in (*safe, progress, *kept, disagreement_ends, committed):
             yield _claim(property, constants)
     for property in (*safe, progress):
         yield _claim(property, {**ORDERLY, "leaves": 1})
-    # Without its renewals a lock expires again and again, so only what must never happen is claimed here.
-    for property in (*safe, *kept):
-        yield _claim(property, TICKING)
