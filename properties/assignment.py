@@ -195,11 +195,6 @@ def _witness(name: str, statement: str, what: str, *rules: str) -> Property:
     return Property(id=name, statement=statement, kind=Kind.SOMETIMES, holds=situations[what], rules=("G1", *rules))
 
 
-def _locked_out(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
-    held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
-    return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
-
-
 @sometimes("paused-owner", "RB-3", "G1")
 def paused_owner(s: GroupState) -> BoolLike:
     """A queue can stay with a consumer that is paused or hung, while all views agree."""
@@ -213,7 +208,8 @@ def paused_owner(s: GroupState) -> BoolLike:
 @sometimes("orderly-gap", "RB-30", "OR-1", "G1")
 def locked_out(s: GroupState, q: Queue, c: Consumer) -> BoolLike:
     """A dead owner's lock keeps a queue away from the member it was allocated to."""
-    return _locked_out(s, c, q)
+    held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
+    return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
 
 JOIN: dict[str, int | str] = {"consumers": 2, "running": 1}

@@ -97,12 +97,6 @@ def _let_go(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
-def _pulled_only(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether a window has passed the first message, and nothing else, and is empty."""
-    empty = s.forall(Message, lambda m: not_(held(s, c, q, m)))
-    return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)
-
-
 @always("wanted-let-go-is-handled", "FI-3", "CC-13", assuming=(_EQUAL_TAGS,))
 def let_go_wanted(s: GroupState) -> BoolLike:
     """A message that a client asks for, and that its window has passed and no longer holds, or never held, is
@@ -142,7 +136,8 @@ def gone_unannounced(s: GroupState, c: Consumer) -> BoolLike:
 @sometimes("colliding-tag-is-pulled", "FI-1", "FI-3")
 def hash_only(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The broker also hands out a message whose tag merely has the same hash as one that is asked for."""
-    return _pulled_only(s, c, q)
+    empty = s.forall(Message, lambda m: not_(held(s, c, q, m)))
+    return all_of(s.owns[c, q], s.next_offset[c, q] == 1, empty)
 
 
 EQUAL: Constants = {"messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1, "crashes": 1, "failures": 1}

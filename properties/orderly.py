@@ -24,15 +24,6 @@ def _before(s: GroupState, q: IntLike, m: IntLike, holds: Callable[[IntLike], Bo
     return s.forall(Message, lambda o: implies(o < m, holds(o)))
 
 
-def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """If a listener is busy with ``m``, all unhandled messages before it belong to the same batch."""
-
-    def handled_or_joined(o: IntLike) -> BoolLike:
-        return s.handled[q, o] | batch_of(s, c, q, o)
-
-    return implies(listener_runs(s, c, q, m), _before(s, q, m, handled_or_joined))
-
-
 @always(
     "handled-in-order", "OR-4", "OR-7", "G4", assuming=("orderly listener", "the group begins at the first message")
 )
@@ -44,7 +35,11 @@ def in_order(s: GroupState, q: Queue, m: Message) -> BoolLike:
 @always("delivered-in-steps", "OR-4", "PQ-4", "PQ-7", "G4", assuming=in_order.assuming)
 def staircase(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
     """No listener gets a message before all earlier ones are handled or are in the same batch."""
-    return _staircase(s, c, q, m)
+
+    def handled_or_joined(o: IntLike) -> BoolLike:
+        return s.handled[q, o] | batch_of(s, c, q, o)
+
+    return implies(listener_runs(s, c, q, m), _before(s, q, m, handled_or_joined))
 
 
 @always(

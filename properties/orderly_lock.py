@@ -56,19 +56,11 @@ def _fit(s: OrderlyLockState) -> BoolLike:
     return all_of(windows_fit(s), force_waits(s))
 
 
-def _believed_is_held(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(fresh(s, c, q), holds_lock(s, c, q))
-
-
 def _is_waited_for(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """The client that holds the lock in the table has the queue, or is about to take it."""
     has = s.window[c, q] != Window.OUT
     taking = s.request[c, q] == Request.TAKING if s.renewals == "in-flight" else False
     return implies(all_of(holds_lock(s, c, q), is_up(s, c)), any_of(has, taking))
-
-
-def _is_ready(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(_owned(s, c, q), fresh(s, c, q))
 
 
 def _ages_agree(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
@@ -107,11 +99,6 @@ def _force_comes_late(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
 
 def _owned(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(is_up(s, c), s.window[c, q] == Window.IN)
-
-
-def _owned_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
-    return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
 @always(
@@ -176,7 +163,8 @@ def rounds_in_time(s: OrderlyLockState, c: Consumer) -> BoolLike:
 @always("owned-lock-is-renewed", "OR-9", assuming=exclusive_while_renewed.assuming)
 def owned_is_renewed(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
     """If every renewal succeeds, the lock of an owned queue is never older than the last round."""
-    return _owned_is_renewed(s, c, q)
+    young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
+    return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
 @always("listeners-run-on-owned-queues", "OR-6", assuming=(NO_DROP, AWAITED))
@@ -188,7 +176,7 @@ def runs_on_owned(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
 @always("believed-lock-is-held", "OR-1", "OR-9", "PQ-10", "U10", assuming=(STEADY, KEPT_TABLE, AT_ONCE))
 def believed_is_held(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
     """A client that believes in its lock has it: the broker's table names no other."""
-    return _believed_is_held(s, c, q)
+    return implies(fresh(s, c, q), holds_lock(s, c, q))
 
 
 @always(
@@ -207,7 +195,7 @@ def released_is_free(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
 )
 def ready(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
     """The owner of a queue always believes in its lock, so it may consume."""
-    return _is_ready(s, c, q)
+    return implies(_owned(s, c, q), fresh(s, c, q))
 
 
 def _blocked(s: OrderlyLockState) -> BoolLike:

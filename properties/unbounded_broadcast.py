@@ -35,15 +35,6 @@ def _filed(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return any_of(m < s.file[c, q], m < s.copy[c, q] if s.torn_writes else False)
 
 
-def _has_entries(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
-    if not s.torn_writes:
-        return s.file[c, q] >= 0
-    return all_of(
-        implies(s.file_is[c] == Content.OFFSETS, s.file[c, q] >= 0),
-        implies(s.copy_is[c] == Content.OFFSETS, s.copy[c, q] >= 0),
-    )
-
-
 @always("broadcast-lets-go-of-seen-only", "CC-6", "CC-13")
 def left_was_called(s: GroupState) -> BoolLike:
     """A listener was called with everything that a window has pulled and does not keep waiting."""
@@ -65,7 +56,12 @@ def filed_was_called(s: GroupState) -> BoolLike:
 @always("broadcast-files-have-all-entries", "OF-10", assuming=("the client has run before",))
 def entries(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A file, or a copy, that can be read has an entry for every queue."""
-    return _has_entries(s, c, q)
+    if not s.torn_writes:
+        return s.file[c, q] >= 0
+    return all_of(
+        implies(s.file_is[c] == Content.OFFSETS, s.file[c, q] >= 0),
+        implies(s.copy_is[c] == Content.OFFSETS, s.copy[c, q] >= 0),
+    )
 
 
 @always("broadcast-file-is-whole-or-missing", "OF-10", assuming=("4.9.8",))
