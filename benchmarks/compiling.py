@@ -9,7 +9,7 @@ from typing import Any
 from rocketproof.model.assignment import assignment
 from rocketproof.model.kernel import lower
 from rocketproof.model.kernel.native import compile_machine
-from rocketproof.properties.assignment import PARTITION_LEMMA
+from rocketproof.properties.assignment import partition_lemma
 
 _ROUNDS = 5
 _CONSTANTS: dict[str, int | str] = {
@@ -31,7 +31,7 @@ def measure() -> Iterator[dict[str, Any]]:
     rounds = []
     for _ in range(_ROUNDS):
         started = time.perf_counter()
-        lowered = lower(configuration, {PARTITION_LEMMA.id: PARTITION_LEMMA.holds})
+        lowered = lower(configuration, {partition_lemma.id: partition_lemma.holds})
         between = time.perf_counter()
         native = compile_machine(lowered)
         rounds.append((time.perf_counter() - started, between - started, lowered, native))

@@ -51,17 +51,17 @@ CASES: Mapping[str, Case] = {
         configuration=assignment.configure(
             consumers=3, running=2, brokers=2, leaves=1, crashes=1, broker_restarts=1, cuts=1
         ),
-        properties=(owning.PARTITION_LEMMA, owning.ONE_OWNER, owning.NO_ORPHAN),
+        properties=(owning.partition_lemma, owning.one_owner, owning.no_orphan),
         reductions=(PARTIAL_ORDER,),
     ),
     "consumption-faults": Case(
         configuration=consumption.configure(**delivery.FAULTS, late_commits=1, broker_restarts=1),
         properties=(
-            delivery.OFFSET_SAFE,
-            delivery.MARK,
-            delivery.EXPLAINED,
-            delivery.FAILED_BEFORE,
-            delivery.ONE_LISTENER,
+            delivery.offset_safe,
+            delivery.mark,
+            delivery.explained,
+            delivery.failed_before,
+            delivery.one_listener,
         ),
         reductions=(SYMMETRY, PARTIAL_ORDER, SYMMETRY | PARTIAL_ORDER),
     ),

@@ -156,11 +156,14 @@ def _first_waiting(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLik
     return all_of(waits(m), s.count(Message, lambda o: all_of(waits(o), o < m)) < s.batch)
 
 
-@orderly.action(fair=True, tells="{c} calls the listener with the next messages of {q}", when=is_orderly)
+@orderly.action(fair="strongly", tells="{c} calls the listener with the next messages of {q}", when=is_orderly)
 def begin_batch(s: GroupState, c: Consumer, q: Queue) -> None:
     """OR-3 to OR-6: under the mutex, not dropped, with a lock that is flagged and not expired.
 
-    ``ConsumeMessageOrderlyService.ConsumeRequest#run``, ``ProcessQueue#takeMessages``.
+    Strongly fair: without the lock the client tries again after 3 s at most, and a lock that is renewed lasts 30 s.
+
+    ``ConsumeMessageOrderlyService.ConsumeRequest#run``, ``ProcessQueue#takeMessages``,
+    ``ConsumeMessageOrderlyService#tryLockLaterAndReconsume``.
     """
     s.require(working(s, c), s.owns[c, q], not_(busy(s, c, q)))
     s.require(s.exists(Message, lambda m: s.stage[c, q, m] == Stage.WAITING))

@@ -269,16 +269,19 @@ def drop_queues(s: GroupState, c: Consumer) -> None:
     s.at[c] = Pass.DROPPED
 
 
-@rebalance.action(fair=True, tells="{c} takes {q}", when=lambda k: k.steps == "fine")
+@rebalance.action(fair="strongly", tells="{c} takes {q}", when=lambda k: k.steps == "fine")
 def take_queue(s: GroupState, c: Consumer, q: Queue) -> None:
-    """RB-30.3: one queue of the share enters the table, without waiting for its old owner."""
+    """RB-30.3: one queue of the share enters the table, without waiting for its old owner.
+
+    Strongly fair, like the end of the pass: a pass asks for each lock once, so no lock that changes hands holds it up.
+    """
     s.require(s.at[c] == Pass.DROPPED, s.life[c] == Life.UP, wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q))
     table_changes(s, c, nothing, lambda p: same(p, q))
     s.owns[c, q] = True
     locks_change(s, c, lambda p: same(p, q), nothing)
 
 
-@rebalance.action(fair=True, tells="{c} ends its pass", when=lambda k: k.steps == "fine")
+@rebalance.action(fair="strongly", tells="{c} ends its pass", when=lambda k: k.steps == "fine")
 def end_pass(s: GroupState, c: Consumer) -> None:
     """RB-30.4: every queue of the share was taken, or its lock was refused."""
     missing = s.exists(Queue, lambda q: all_of(wanted(s, c, q), not_(s.owns[c, q]), obtainable(s, c, q)))

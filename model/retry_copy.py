@@ -117,11 +117,6 @@ def next_copy(s: GroupState) -> IntLike:
     return s.count(Copy, lambda k: stored(s, k))
 
 
-def is_retry_code(s: GroupState, number: IntLike) -> BoolLike:
-    """Whether a number (see :func:`code`) identifies a message of the retry queue."""
-    return number >= code(s, s.queues - 1, 0)
-
-
 def times_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """The count stored with the message at ``m`` of ``q``; 0 in a queue of the topic."""
     return s.times[s.content[m]] if is_retry(s.constants, q) else 0

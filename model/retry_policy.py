@@ -16,9 +16,6 @@ from enum import IntEnum
 
 from .kernel import BoolLike, IntLike, all_of, any_of, ite, not_, rule
 
-VERSIONS = ("5.3.3", "4.9.8")
-"""Releases whose rules are known here."""
-
 FIRST_LEVEL = 3
 """Delay level of a message that failed for the first time; later failures go up from there."""
 

@@ -16,7 +16,7 @@ from ..model.share import STRATEGIES, eligible
 from ..model.subscription import subscribes
 from .claim import Claim, claim_about
 from .member_steps import nothing_while_gone
-from .property import Kind, Property
+from .property import Kind, Property, always, eventually, settles, sometimes
 
 
 def owners(s: GroupState, q: IntLike) -> IntLike:
@@ -66,98 +66,114 @@ def _unread(s: GroupState) -> BoolLike:
     return s.exists(Queue, unread)
 
 
-ONE_OWNER = Property[GroupState](
-    id="one-queue-one-consumer",
-    statement="A queue is never owned by two consumers of a group.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(overlap(s)),
-    rules=("RB-30", "G1"),
-)
-NO_ORPHAN = Property[GroupState](
-    id="every-queue-owned",
-    statement="A readable queue always has an owner.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(gap(s)),
-    rules=("RB-30", "ST-6"),
-)
-PARTITION_LEMMA = Property[GroupState](
-    id="partition-lemma",
-    statement="Once all running consumers have applied the same true view, every queue has exactly one owner.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(settled(s), all_of(not_(overlap(s)), not_(gap(s)))),
+@always("one-queue-one-consumer", "RB-30", "G1")
+def one_owner(s: GroupState) -> BoolLike:
+    """A queue is never owned by two consumers of a group."""
+    return not_(overlap(s))
+
+
+@always("every-queue-owned", "RB-30", "ST-6")
+def no_orphan(s: GroupState) -> BoolLike:
+    """A readable queue always has an owner."""
+    return not_(gap(s))
+
+
+@always(
+    "partition-lemma",
+    "RB-6",
+    "RB-20",
+    "RB-30",
+    "G1",
     assuming=("distinct client ids", "one strategy with equal parameters", "every member subscribes to the topic"),
-    rules=("RB-6", "RB-20", "RB-30", "G1"),
 )
-OWNS_ITS_SHARE = Property[GroupState](
-    id="owns-its-share",
-    statement="Between two passes, a consumer owns exactly what the strategy gives it for its last view.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: implies(all_of(alive(s, c), idle(s, c)), _owns_its_share(s, c))),
-    rules=("RB-5", "RB-30"),
-)
-NO_ORPHAN_ONCE_AGREED = Property[GroupState](
-    id="no-orphan-once-agreed",
-    statement="Once all running consumers have applied the same true view, no queue is left without an owner.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(settled(s), not_(gap(s))),
+def partition_lemma(s: GroupState) -> BoolLike:
+    """Once all running consumers have applied the same true view, every queue has exactly one owner."""
+    return implies(settled(s), all_of(not_(overlap(s)), not_(gap(s))))
+
+
+@always("owns-its-share", "RB-5", "RB-30")
+def owns_its_share(s: GroupState, c: Consumer) -> BoolLike:
+    """Between two passes, a consumer owns exactly what the strategy gives it for its last view."""
+    return implies(all_of(alive(s, c), idle(s, c)), _owns_its_share(s, c))
+
+
+@always(
+    "no-orphan-once-agreed",
+    "RB-30",
+    "G1",
     assuming=("one strategy with equal parameters", "every member subscribes to the topic"),
-    rules=("RB-30", "G1"),
 )
-WRITTEN_QUEUES_OWNED = Property[GroupState](
-    id="written-queues-owned",
-    statement="Once all running consumers have applied the same true view, each queue that is written to has an owner.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(settled(s), not_(_unread(s))),
+def no_orphan_once_agreed(s: GroupState) -> BoolLike:
+    """Once all running consumers have applied the same true view, no queue is left without an owner."""
+    return implies(settled(s), not_(gap(s)))
+
+
+@always(
+    "written-queues-owned",
+    "EN-5",
+    "G1",
     assuming=("as many read queues as write queues", "one strategy", "every member subscribes to the topic"),
-    rules=("EN-5", "G1"),
 )
-DISAGREEMENT_ENDS = Property[GroupState](
-    id="disagreement-ends",
-    statement="Once the group stops changing, every disagreement about who owns what ends, and none begins again.",
-    kind=Kind.SETTLES,
-    holds=lambda s: any_of(settled(s), s.forall(Consumer, lambda c: not_(alive(s, c)))),
+def written_queues_owned(s: GroupState) -> BoolLike:
+    """Once all running consumers have applied the same true view, each queue that is written to has an owner."""
+    return implies(settled(s), not_(_unread(s)))
+
+
+@settles(
+    "disagreement-ends",
+    "RB-1",
+    "ST-3",
+    "ST-6",
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
-    rules=("RB-1", "ST-3", "ST-6"),
 )
-OVERLAP_HEALS = Property[GroupState](
-    id="overlap-heals",
-    statement="A queue with two owners eventually has only one again.",
-    kind=Kind.EVENTUALLY,
+def disagreement_ends(s: GroupState) -> BoolLike:
+    """Once the group stops changing, every disagreement about who owns what ends, and none begins again."""
+    return any_of(settled(s), s.forall(Consumer, lambda c: not_(alive(s, c))))
+
+
+@eventually(
+    "overlap-heals",
+    "RB-1",
     after=overlap,
-    holds=lambda s: not_(overlap(s)),
     assuming=("weak fairness of heartbeats, scans, route refreshes and rebalance passes",),
-    rules=("RB-1",),
 )
-ORDERLY_LOCK = Property[GroupState](
-    id="orderly-lock-excludes",
-    statement="With the broker's lock (orderly), two consumers never work on one queue at a time.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: _works_on(s, c, q)) <= 1),
+def overlap_heals(s: GroupState) -> BoolLike:
+    """A queue with two owners eventually has only one again."""
+    return not_(overlap(s))
+
+
+@always(
+    "orderly-lock-excludes",
+    "RB-30",
+    "OR-1",
+    "U10",
     assuming=("no broker forgets its locks", "no client is suspended for as long as a lock lasts"),
-    rules=("RB-30", "OR-1", "U10"),
 )
-EVERY_QUEUE = Property[GroupState](
-    id="broadcasting-client-gets-every-queue",
-    statement="In broadcasting, every client that runs eventually has every queue of the topic.",
-    kind=Kind.EVENTUALLY,
+def orderly_lock(s: GroupState, q: Queue) -> BoolLike:
+    """With the broker's lock (orderly), two consumers never work on one queue at a time."""
+    return s.count(Consumer, lambda c: _works_on(s, c, q)) <= 1
+
+
+@eventually(
+    "broadcasting-client-gets-every-queue",
+    "RB-7",
+    "G8",
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
-    holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, _has_all(s, c))),
     assuming=("weak fairness of route refreshes and rebalance passes",),
-    rules=("RB-7", "G8"),
 )
+def every_queue(s: GroupState) -> BoolLike:
+    """In broadcasting, every client that runs eventually has every queue of the topic."""
+    return s.forall(Consumer, lambda c: implies(s.life[c] == Life.UP, _has_all(s, c)))
 
 
 def _has_all(s: GroupState, c: Consumer) -> BoolLike:
     return s.forall(Queue, lambda q: implies(q < readable_queues(s), s.owns[c, q]))
 
 
-SAME_ID_OVERLAPS = Property[GroupState](
-    id="same-id-never-heals",
-    statement="Two running consumers with one client id own the same queues whenever the group has settled.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(all_of(settled(s), alive(s, 0), alive(s, 1)), overlap(s)),
-    rules=("EN-2", "RB-20", "G1"),
-)
+@always("same-id-never-heals", "EN-2", "RB-20", "G1")
+def same_id_overlaps(s: GroupState) -> BoolLike:
+    """Two running consumers with one client id own the same queues whenever the group has settled."""
+    return implies(all_of(settled(s), alive(s, 0), alive(s, 1)), overlap(s))
 
 
 def _different_routes(s: GroupState) -> BoolLike:
@@ -179,32 +195,22 @@ def _witness(name: str, statement: str, what: str, *rules: str) -> Property:
     return Property(id=name, statement=statement, kind=Kind.SOMETIMES, holds=situations[what], rules=("G1", *rules))
 
 
-def _owned_by_the_paused(s: GroupState) -> BoolLike:
+@sometimes("paused-owner", "RB-3", "G1")
+def paused_owner(s: GroupState) -> BoolLike:
+    """A queue can stay with a consumer that is paused or hung, while all views agree."""
+
     def only_paused(q: IntLike) -> BoolLike:
         return all_of(owners(s, q) > 0, s.forall(Consumer, lambda c: implies(owner(s, c, q), s.paused[c])))
 
     return all_of(settled(s), s.exists(Queue, only_paused))
 
 
-def _locked_out(s: GroupState, c: Consumer, q: IntLike) -> BoolLike:
+@sometimes("orderly-gap", "RB-30", "OR-1", "G1")
+def locked_out(s: GroupState, q: Queue, c: Consumer) -> BoolLike:
+    """A dead owner's lock keeps a queue away from the member it was allocated to."""
     held_by_another = all_of(s.holder[q] != 0, not_(holds_lock(s, c, q)))
     return all_of(alive(s, c), wanted(s, c, q), held_by_another, owners(s, q) == 0)
 
-
-PAUSED_OWNER = Property[GroupState](
-    id="paused-owner",
-    statement="A queue can stay with a consumer that is paused or hung, while all views agree.",
-    kind=Kind.SOMETIMES,
-    holds=_owned_by_the_paused,
-    rules=("RB-3", "G1"),
-)
-LOCKED_OUT = Property[GroupState](
-    id="orderly-gap",
-    statement="A dead owner's lock keeps a queue away from the member it was allocated to.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _locked_out(s, c, q))),
-    rules=("RB-30", "OR-1", "G1"),
-)
 
 JOIN: dict[str, int | str] = {"consumers": 2, "running": 1}
 LEAVE: dict[str, int | str] = {"consumers": 2, "running": 2, "leaves": 1}
@@ -308,8 +314,8 @@ _ROWS: tuple[tuple[Property, dict[str, int | str]], ...] = (
         _witness("unsubscribed-gap", "A member that does not subscribe keeps its share idle, for good.", "settled gap"),
         UNSUBSCRIBED,
     ),
-    (PAUSED_OWNER, PAUSED),
-    (LOCKED_OUT, ORDERLY),
+    (paused_owner, PAUSED),
+    (locked_out, ORDERLY),
 )
 
 
@@ -318,20 +324,20 @@ _claim = partial(claim_about, assignment)
 
 def claims() -> Iterator[Claim]:
     """All claims about the assignment machine, naive ones first."""
-    yield _claim(ONE_OWNER, JOIN, "Nobody waits for the old owner: a join is enough for a queue to have two owners.")
-    yield _claim(NO_ORPHAN, JOIN, "An old owner may let go before the new one has taken over.")
+    yield _claim(one_owner, JOIN, "Nobody waits for the old owner: a join is enough for a queue to have two owners.")
+    yield _claim(no_orphan, JOIN, "An old owner may let go before the new one has taken over.")
     for strategy in STRATEGIES:
-        yield _claim(PARTITION_LEMMA, {**EVERYTHING, "strategy": strategy})
+        yield _claim(partition_lemma, {**EVERYTHING, "strategy": strategy})
     # It is inductive by itself; with a lemma, no others are searched.
-    yield Claim(property=PARTITION_LEMMA, machine=assignment, constants=ANY_QUEUES, lemmas=(nothing_while_gone,))
-    yield _claim(PARTITION_LEMMA, FINE)
-    yield _claim(PARTITION_LEMMA, {**ROUTE_CHANGE, "crashes": 1})
-    yield _claim(PARTITION_LEMMA, ORDERLY)
+    yield Claim(property=partition_lemma, machine=assignment, constants=ANY_QUEUES, lemmas=(nothing_while_gone,))
+    yield _claim(partition_lemma, FINE)
+    yield _claim(partition_lemma, {**ROUTE_CHANGE, "crashes": 1})
+    yield _claim(partition_lemma, ORDERLY)
     for constants in (BROKER_RESTART, {**EVERYTHING, "strategy": "AVG"}, FINE, ORDERLY, UNSUBSCRIBES, REPAIR):
-        yield _claim(OWNS_ITS_SHARE, constants)
-    yield _claim(WRITTEN_QUEUES_OWNED, {**ROUTE_CHANGE, "crashes": 1})
+        yield _claim(owns_its_share, constants)
+    yield _claim(written_queues_owned, {**ROUTE_CHANGE, "crashes": 1})
     yield _claim(
-        WRITTEN_QUEUES_OWNED,
+        written_queues_owned,
         {"consumers": 1, "running": 0, "unread_queues": 1},
         "Producers use the write count, consumers the read count: nobody reads what is written above it.",
     )
@@ -341,24 +347,24 @@ def claims() -> Iterator[Claim]:
         (UNSUBSCRIBES, "A member that unsubscribes keeps its place in the division, so its share has no reader."),
         (UNSUBSCRIBED, "The lemma needs every member to subscribe: members are counted for a group, not for a topic."),
     ):
-        yield _claim(PARTITION_LEMMA, constants, lesson)
-    yield _claim(NO_ORPHAN_ONCE_AGREED, {**EVERYTHING, "strategy": "AVG"})
+        yield _claim(partition_lemma, constants, lesson)
+    yield _claim(no_orphan_once_agreed, {**EVERYTHING, "strategy": "AVG"})
     yield Claim(
-        property=NO_ORPHAN_ONCE_AGREED,
+        property=no_orphan_once_agreed,
         machine=assignment,
         constants={**SAME_ID, "strategy": "CONSISTENT_HASH"},
         lesson="On the ring a doubled id leaves no gap.",
     )
-    yield _claim(SAME_ID_OVERLAPS, SAME_ID)
-    yield _claim(EVERY_QUEUE, BROADCASTING)
-    yield _claim(ORDERLY_LOCK, ORDERLY)
+    yield _claim(same_id_overlaps, SAME_ID)
+    yield _claim(every_queue, BROADCASTING)
+    yield _claim(orderly_lock, ORDERLY)
     yield _claim(
-        ORDERLY_LOCK,
+        orderly_lock,
         {**ORDERLY, "broker_restarts": 1},
         "Locks live in the broker's memory: after its restart another member gets a lock that is still in use.",
     )
     yield _claim(
-        ORDERLY_LOCK,
+        orderly_lock,
         {**ORDERLY, "pauses": 1},
         "A client that was suspended for longer than a lock lasts continues as if it still had the lock.",
     )
@@ -374,8 +380,8 @@ def claims() -> Iterator[Claim]:
         REPAIR,
         {**FINE, "brokers": 1, "leaves": 0},
     ):
-        yield _claim(DISAGREEMENT_ENDS, constants)
-    yield _claim(DISAGREEMENT_ENDS, {**JOIN, "periodic": 0})
+        yield _claim(disagreement_ends, constants)
+    yield _claim(disagreement_ends, {**JOIN, "periodic": 0})
     for constants, lesson in (
         (
             {**JOIN, "periodic": 0, "lost_notices": 1},
@@ -394,5 +400,5 @@ def claims() -> Iterator[Claim]:
             "While a client is cut off from one broker, the views of the group keep changing.",
         ),
     ):
-        yield _claim(DISAGREEMENT_ENDS, constants, lesson)
-    yield _claim(OVERLAP_HEALS, EVERYTHING)
+        yield _claim(disagreement_ends, constants, lesson)
+    yield _claim(overlap_heals, EVERYTHING)

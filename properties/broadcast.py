@@ -16,7 +16,7 @@ from ..model.membership import Consumer, Life
 from ..model.process_queue import Orphan, Stage, held
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .property import Kind, Property
+from .property import always, settles, sometimes
 
 
 def everywhere(s: GroupState, holds: Callable[[IntLike, IntLike, IntLike], BoolLike]) -> BoolLike:
@@ -53,154 +53,134 @@ def _outside(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.owns[c, q], any_of(position < start(s, q), position > end(s, q)))
 
 
-EACH_SEES_ALL = Property[GroupState](
-    id="broadcast-each-sees-all",
-    statement="No client's offset passes a message with which its listener was never called.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(_passed(s, c, q, m), was_called(s, c, q, m))),
-    rules=("G8", "OF-10"),
-)
-NOTHING_SKIPPED = Property[GroupState](
-    id="broadcast-nothing-skipped",
-    statement=(
-        "From a client's first start on, its offset never passes a message with which its listener was never called."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(
-        s, lambda c, q, m: implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), was_called(s, c, q, m))
-    ),
+@always("broadcast-each-sees-all", "G8", "OF-10")
+def each_sees_all(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """No client's offset passes a message with which its listener was never called."""
+    return implies(_passed(s, c, q, m), was_called(s, c, q, m))
+
+
+@always(
+    "broadcast-nothing-skipped",
+    "G8",
+    "OF-10",
+    "EN-7",
     assuming=(
         "one client id for each process, the same after a restart",
         "the offset file is kept, and at most one death tears it (5.x)",
         "messages are kept until all have had them",
     ),
-    rules=("G8", "OF-10", "EN-7"),
 )
-HANDLED_BY_EACH = Property[GroupState](
-    id="broadcast-handled-by-each",
-    statement="No client's offset passes a message with which its listener did not succeed.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(
-        s, lambda c, q, m: implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), s.had[c, q, m] == Had.SUCCEEDED)
-    ),
-    assuming=(*NOTHING_SKIPPED.assuming, "no listener fails, and none runs longer than the consume timeout"),
-    rules=("G8", "CC-11", "PQ-9"),
+def nothing_skipped(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """From a client's first start on, its offset never passes a message with which its listener was never called."""
+    return implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), was_called(s, c, q, m))
+
+
+@always(
+    "broadcast-handled-by-each",
+    "G8",
+    "CC-11",
+    "PQ-9",
+    assuming=(*nothing_skipped.assuming, "no listener fails, and none runs longer than the consume timeout"),
 )
-ONCE = Property[GroupState](
-    id="broadcast-once",
-    statement="No listener is called with a message a second time.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.had_twice),
-    assuming=("no client dies, stops, or drops a queue",),
-    rules=("G8", "OF-10"),
+def handled_by_each(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """No client's offset passes a message with which its listener did not succeed."""
+    return implies(all_of(_passed(s, c, q, m), _owed(s, c, q, m)), s.had[c, q, m] == Had.SUCCEEDED)
+
+
+@always("broadcast-once", "G8", "OF-10", assuming=("no client dies, stops, or drops a queue",))
+def once(s: GroupState) -> BoolLike:
+    """No listener is called with a message a second time."""
+    return not_(s.had_twice)
+
+
+@always("broadcast-starts-again", "OF-10", "ST-1", assuming=("at most one death tears the offset file (5.x)",))
+def starts_again(s: GroupState, c: Consumer) -> BoolLike:
+    """A client that is gone can be started again."""
+    return implies(s.life[c] == Life.GONE, may_load(s, c))
+
+
+@always("broadcast-keeps-its-place", "OF-10", assuming=starts_again.assuming)
+def keeps_its_place(s: GroupState, c: Consumer) -> BoolLike:
+    """There is always an offset file, or a copy of it, that can be read."""
+    return any_of(source(s, c) == Source.FILE, source(s, c) == Source.COPY)
+
+
+@sometimes("broadcast-only-the-copy-torn", "OF-10")
+def copy_torn(s: GroupState, c: Consumer) -> BoolLike:
+    """A client that dies while it copies the old content leaves the file as it was, and the copy unreadable."""
+    return all_of(s.file_is[c] == Content.OFFSETS, s.copy_is[c] == Content.UNREADABLE)
+
+
+@always("broadcast-locked-out-after-two-torn-writes", "OF-10", "ST-1")
+def torn_twice_at_least(s: GroupState, c: Consumer) -> BoolLike:
+    """A client that cannot be started again died twice in the middle of a write."""
+    return any_of(may_load(s, c), s.torn_writes_left + 2 <= s.constants.torn_writes)
+
+
+@always(
+    "broadcast-in-order",
+    "OR-7",
+    "OR-12",
+    "G4",
+    assuming=("an orderly listener, whose failures have no limit", *nothing_skipped.assuming),
 )
-STARTS_AGAIN = Property[GroupState](
-    id="broadcast-starts-again",
-    statement="A client that is gone can be started again.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: implies(s.life[c] == Life.GONE, may_load(s, c))),
-    assuming=("at most one death tears the offset file (5.x)",),
-    rules=("OF-10", "ST-1"),
-)
-KEEPS_ITS_PLACE = Property[GroupState](
-    id="broadcast-keeps-its-place",
-    statement="There is always an offset file, or a copy of it, that can be read.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: any_of(source(s, c) == Source.FILE, source(s, c) == Source.COPY)),
-    assuming=STARTS_AGAIN.assuming,
-    rules=("OF-10",),
-)
-COPY_TORN = Property[GroupState](
-    id="broadcast-only-the-copy-torn",
-    statement="A client that dies while it copies the old content leaves the file as it was, and the copy unreadable.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Consumer, lambda c: all_of(s.file_is[c] == Content.OFFSETS, s.copy_is[c] == Content.UNREADABLE)
-    ),
-    rules=("OF-10",),
-)
-TORN_TWICE_AT_LEAST = Property[GroupState](
-    id="broadcast-locked-out-after-two-torn-writes",
-    statement="A client that cannot be started again died twice in the middle of a write.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: any_of(may_load(s, c), s.torn_writes_left + 2 <= s.constants.torn_writes)
-    ),
-    rules=("OF-10", "ST-1"),
-)
-IN_ORDER = Property[GroupState](
-    id="broadcast-in-order",
-    statement="A client's listener is called with a message only after it has succeeded with all earlier ones.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(was_called(s, c, q, m), _all_before(s, c, q, m))),
-    assuming=("an orderly listener, whose failures have no limit", *NOTHING_SKIPPED.assuming),
-    rules=("OR-7", "OR-12", "G4"),
-)
-NO_SEND_BACK = Property[GroupState](
-    id="broadcast-no-send-back",
-    statement="No message waits to be sent back: a listener that failed does not get the message again.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: not_(_to_be_sent_back(s, c, q, m))),
-    rules=("CC-11", "EN-10"),
-)
-STRAY_COPY = Property[GroupState](
-    id="broadcast-stray-copy",
-    statement=(
-        "A slow message is sent to a retry topic that nobody subscribes to, and the offset passes it all the same."
-    ),
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Consumer,
-        lambda c: s.exists(
-            Queue, lambda q: s.exists(Message, lambda m: all_of(_expired(s, c, q, m), _passed(s, c, q, m)))
-        ),
-    ),
-    rules=("PQ-9", "EN-10"),
-)
-FIRST_EXPIRES = Property[GroupState](
-    id="broadcast-only-the-first-expires",
-    statement="Only the first message of a window is sent back for taking too long: the window holds none below it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(
-        s,
-        lambda c, q, m: implies(
-            _expired(s, c, q, m), not_(s.exists(Message, lambda o: all_of(o < m, held(s, c, q, o))))
-        ),
-    ),
-    assuming=("no window is dropped",),
-    rules=("PQ-9",),
-)
-CORRECTION_ENDS = Property[GroupState](
-    id="broadcast-correction-ends",
-    statement="A client whose offset is outside the log is corrected, and not over and over.",
-    kind=Kind.SETTLES,
-    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_outside(s, c, q)))),
+def in_order(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """A client's listener is called with a message only after it has succeeded with all earlier ones."""
+    return implies(was_called(s, c, q, m), _all_before(s, c, q, m))
+
+
+@always("broadcast-no-send-back", "CC-11", "EN-10")
+def no_send_back(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """No message waits to be sent back: a listener that failed does not get the message again."""
+    return not_(_to_be_sent_back(s, c, q, m))
+
+
+@sometimes("broadcast-stray-copy", "PQ-9", "EN-10")
+def stray_copy(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """A slow message is sent to a retry topic that nobody subscribes to, and the offset passes it all the same."""
+    return all_of(_expired(s, c, q, m), _passed(s, c, q, m))
+
+
+@always("broadcast-only-the-first-expires", "PQ-9", assuming=("no window is dropped",))
+def first_expires(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """Only the first message of a window is sent back for taking too long: the window holds none below it."""
+    return implies(_expired(s, c, q, m), not_(s.exists(Message, lambda o: all_of(o < m, held(s, c, q, o)))))
+
+
+@settles(
+    "broadcast-correction-ends",
+    "PL-19",
+    "PL-23",
+    "OF-10",
     assuming=("the offset file can be written", "weak fairness of pulls and allocation"),
-    rules=("PL-19", "PL-23", "OF-10"),
 )
-REACHES_ALL = Property[GroupState](
-    id="broadcast-reaches-all",
-    statement=(
-        "Eventually, the listener of every running client has been called with every message since the client's "
-        "first start."
-    ),
-    kind=Kind.SETTLES,
-    holds=lambda s: everywhere(
-        s, lambda c, q, m: implies(all_of(_up(s, c), _owed(s, c, q, m), m < end(s, q)), was_called(s, c, q, m))
-    ),
-    assuming=(*NOTHING_SKIPPED.assuming, "listeners return", "weak fairness of allocation, pulls and listeners"),
-    rules=("G8", "G10"),
+def correction_ends(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A client whose offset is outside the log is corrected, and not over and over."""
+    return not_(_outside(s, c, q))
+
+
+@settles(
+    "broadcast-reaches-all",
+    "G8",
+    "G10",
+    assuming=(*nothing_skipped.assuming, "listeners return", "weak fairness of allocation, pulls and listeners"),
 )
-PROGRESS_SAVED = Property[GroupState](
-    id="broadcast-progress-saved",
-    statement="Eventually, the file of every running client says that the client is at the end of the log.",
-    kind=Kind.SETTLES,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: s.forall(Queue, lambda q: implies(_up(s, c), read_entry(s, c, q) == end(s, q)))
-    ),
+def reaches_all(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """Eventually, the listener of every running client has been called with every message since the client's first
+    start.
+    """
+    return implies(all_of(_up(s, c), _owed(s, c, q, m), m < end(s, q)), was_called(s, c, q, m))
+
+
+@settles(
+    "broadcast-progress-saved",
+    "OF-10",
+    "PL-23",
     assuming=("the offset file can be written", "weak fairness of allocation, pulls, listeners and writes"),
-    rules=("OF-10", "PL-23"),
 )
+def progress_saved(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """Eventually, the file of every running client says that the client is at the end of the log."""
+    return implies(_up(s, c), read_entry(s, c, q) == end(s, q))
 
 
 def _to_be_sent_back(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -245,10 +225,10 @@ _claim = partial(claim_about, consumption)
 def claims() -> Iterator[Claim]:
     """All claims about broadcasting, naive ones first."""
     yield _claim(
-        HANDLED_BY_EACH, FAILING, "There is no retry in broadcasting: a failed message is logged and passed over."
+        handled_by_each, FAILING, "There is no retry in broadcasting: a failed message is logged and passed over."
     )
     yield _claim(
-        HANDLED_BY_EACH,
+        handled_by_each,
         SLOW,
         (
             "A message slower than the consume timeout is sent to a retry topic that nobody reads, and the "
@@ -256,55 +236,55 @@ def claims() -> Iterator[Claim]:
         ),
     )
     yield _claim(
-        HANDLED_BY_EACH,
+        handled_by_each,
         ORDERLY_GIVES_UP,
         (
             "An orderly listener with a maximum of attempts gives up a message by sending it to a retry topic "
             "that nobody subscribes to."
         ),
     )
-    yield _claim(IN_ORDER, FAILING, "A concurrent listener gets messages in any order, and goes on after a failure.")
-    yield _claim(ONCE, ORDERLY, "An orderly listener gets a message again and again until it succeeds.")
-    yield _claim(ONCE, CRASH, "After a death, the file is up to 5 s old, and whatever came since is repeated.")
-    yield _claim(ONCE, STOP, "A stop saves offsets before running listeners have finished: their messages come again.")
+    yield _claim(in_order, FAILING, "A concurrent listener gets messages in any order, and goes on after a failure.")
+    yield _claim(once, ORDERLY, "An orderly listener gets a message again and again until it succeeds.")
+    yield _claim(once, CRASH, "After a death, the file is up to 5 s old, and whatever came since is repeated.")
+    yield _claim(once, STOP, "A stop saves offsets before running listeners have finished: their messages come again.")
     yield _claim(
-        ONCE,
+        once,
         DROP,
         (
             "A queue that is dropped and taken again begins where the file says; what listeners were working on is "
             "repeated."
         ),
     )
-    yield _claim(EACH_SEES_ALL, NEW, "A client that joins later begins at the end and gets nothing from before.")
+    yield _claim(each_sees_all, NEW, "A client that joins later begins at the end and gets nothing from before.")
     yield _claim(
-        NOTHING_SKIPPED,
+        nothing_skipped,
         NEW_CRASH,
         "Until its first write, 10 s after the start, a new client has no file; if it dies it begins at the end again.",
     )
     yield _claim(
-        NOTHING_SKIPPED,
+        nothing_skipped,
         SHARED,
         "Two processes with one client id share a file: the slower one restarts where the faster one was.",
     )
     yield _claim(
-        NOTHING_SKIPPED,
+        nothing_skipped,
         LOST,
         "The file is found by address: a new container begins at the end, and its downtime is skipped.",
     )
     yield _claim(
-        NOTHING_SKIPPED,
+        nothing_skipped,
         TORN_TWICE,
         "5.x overwrites the good copy with the torn file: after two deaths while writing, everything is skipped.",
     )
     yield _claim(
-        STARTS_AGAIN,
+        starts_again,
         TORN_TWICE,
         "Two deaths while writing leave nothing to read: the client refuses to start until somebody deletes the file.",
     )
-    yield _claim(KEEPS_ITS_PLACE, TORN_TWICE, "In 5.x neither file nor copy is safe from a second death.")
-    yield _claim(NOTHING_SKIPPED, DELETED, "Messages that were deleted before a slow client got them are skipped.")
+    yield _claim(keeps_its_place, TORN_TWICE, "In 5.x neither file nor copy is safe from a second death.")
+    yield _claim(nothing_skipped, DELETED, "Messages that were deleted before a slow client got them are skipped.")
     yield _claim(
-        CORRECTION_ENDS,
+        correction_ends,
         DELETED_READ_ONLY,
         (
             "On a read-only disk, the corrected offset is never read back: it is corrected over and over, and "
@@ -312,33 +292,33 @@ def claims() -> Iterator[Claim]:
         ),
     )
     yield _claim(
-        PROGRESS_SAVED,
+        progress_saved,
         {**QUIET, "disk": "read-only"},
         "On a read-only disk, progress lasts only until the next start.",
     )
     for constants in (FAULTS, TORN, LOST_FIRST, RENAMED_TWICE, SLOW, NEW_FIRST):
-        yield _claim(NOTHING_SKIPPED, constants)
+        yield _claim(nothing_skipped, constants)
     for constants in (FAULTS, LOST_FIRST, NEW_FIRST):
-        yield _claim(EACH_SEES_ALL, constants)
+        yield _claim(each_sees_all, constants)
     for constants in (CRASH, STOP, DROP, TORN, ORDERLY_FAULTS, ORDERLY_TORN):
-        yield _claim(HANDLED_BY_EACH, constants)
+        yield _claim(handled_by_each, constants)
     for constants in (ORDERLY_FAULTS, ORDERLY_TORN):
-        yield _claim(NOTHING_SKIPPED, constants)
-        yield _claim(IN_ORDER, constants)
-    yield _claim(TORN_TWICE_AT_LEAST, TORN_TWICE)
+        yield _claim(nothing_skipped, constants)
+        yield _claim(in_order, constants)
+    yield _claim(torn_twice_at_least, TORN_TWICE)
     for constants in (FAILING, SLOW, NEW, SHARED_ALIVE):
-        yield _claim(ONCE, constants)
+        yield _claim(once, constants)
     for constants in (TORN, RENAMED_TWICE):
-        yield _claim(STARTS_AGAIN, constants)
-        yield _claim(KEEPS_ITS_PLACE, constants)
+        yield _claim(starts_again, constants)
+        yield _claim(keeps_its_place, constants)
     for constants in (FAULTS, SLOW):
-        yield _claim(NO_SEND_BACK, constants)
-    yield _claim(STRAY_COPY, SLOW)
-    yield _claim(FIRST_EXPIRES, SLOW)
-    yield _claim(COPY_TORN, DIED)
+        yield _claim(no_send_back, constants)
+    yield _claim(stray_copy, SLOW)
+    yield _claim(first_expires, SLOW)
+    yield _claim(copy_torn, DIED)
     for constants in (DELETED, TRUNCATED):
-        yield _claim(CORRECTION_ENDS, constants)
+        yield _claim(correction_ends, constants)
     for constants in (CRASH, TORN, NEW, ORDERLY):
-        yield _claim(REACHES_ALL, constants)
+        yield _claim(reaches_all, constants)
     for constants in (CRASH, TORN, SLOW):
-        yield _claim(PROGRESS_SAVED, constants)
+        yield _claim(progress_saved, constants)

@@ -9,15 +9,11 @@ from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, in_table
 from ..model.route import Queue
 from .changes import had, lives, mark, stays, works
-from .of_each import always, sometimes
-from .property import Kind, Property
-
-_always = always(Consumer, Queue)
-_can = sometimes(Consumer, Queue)
+from .property import always, eventually, sometimes
 
 
-@_always("call-outlives-its-window", "CC-9", "CC-12")
-def runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("call-outlives-its-window", "CC-9", "CC-12")
+def runs_on(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A call that is running when its window is dropped continues, and what has failed by then is still sent back;
     nothing else outlives a window.
     """
@@ -37,8 +33,8 @@ def runs_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
-@_always("late-result-changes-no-window", "CC-9", "CC-13")
-def counts_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("late-result-changes-no-window", "CC-9", "CC-13")
+def counts_for_nothing(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The result of a call whose window is gone moves no offset, and changes nothing in the next window."""
 
     def ended(m: IntLike) -> BoolLike:
@@ -62,16 +58,16 @@ def _late_result(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLi
     return s.exists(Message, returned)
 
 
-@_can("late-success-is-told-to-nobody", "CC-9")
-def done_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("late-success-is-told-to-nobody", "CC-9")
+def done_for_nothing(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A listener may succeed with a message after its window was dropped: the work is done, and the message comes
     again.
     """
     return _late_result(s, c, q, True)
 
 
-@_can("late-failure-leads-to-no-retry", "CC-9")
-def failed_for_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("late-failure-leads-to-no-retry", "CC-9")
+def failed_for_nothing(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A listener may fail with a message after its window was dropped: nothing is sent back."""
     return _late_result(s, c, q, False)
 
@@ -83,18 +79,14 @@ def _failed_in_a_dropped_window(s: GroupState) -> BoolLike:
     )
 
 
-LATE_SENT_BACK = Property[GroupState](
-    id="late-failure-is-sent-back",
-    statement="A message that failed before its window was dropped is eventually sent back, unless the process ends.",
-    kind=Kind.EVENTUALLY,
-    after=_failed_in_a_dropped_window,
-    holds=lambda s: not_(_failed_in_a_dropped_window(s)),
-    rules=("CC-12", "SB-2"),
-)
+@eventually("late-failure-is-sent-back", "CC-12", "SB-2", after=_failed_in_a_dropped_window)
+def late_sent_back(s: GroupState) -> BoolLike:
+    """A message that failed before its window was dropped is eventually sent back, unless the process ends."""
+    return not_(_failed_in_a_dropped_window(s))
 
 
-@always(Queue, Message)("message-is-handled-by-a-call", "CC-6", "CC-9")
-def handled_by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
+@always("message-is-handled-by-a-call", "CC-6", "CC-9")
+def handled_by_a_call(s: GroupState, q: Queue, m: Message) -> BoolLike:
     """A message is handled only by a listener that was called with it, even if the call's window is gone by then."""
 
     def called(c: IntLike) -> BoolLike:
@@ -104,8 +96,8 @@ def handled_by_a_call(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return implies(all_of(s.handled[q, m], not_(s.was.handled[q, m])), s.exists(Consumer, called))
 
 
-@_always("worker-that-stands-still-has-removed-its-messages", "CC-13", "OF-1")
-def held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("worker-that-stands-still-has-removed-its-messages", "CC-13", "OF-1")
+def held_in_turn(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A worker that is suspended before it updates the offset has already removed its messages from the window. When it
     continues, it raises the offset to what the lowest unfinished offset was then, and never lowers it.
     """
@@ -118,8 +110,8 @@ def held_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(same(was, now), begins, ends, gone)
 
 
-@_always("offset-of-a-foreign-queue-is-not-sent", "OF-6")
-def forgotten(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("offset-of-a-foreign-queue-is-not-sent", "OF-6")
+def forgotten(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An offset that a late worker leaves for a queue that its client no longer has is removed without being sent."""
     foreign = all_of(s.was.memory[c, q] != NO_OFFSET, not_(had(s, c, q)), not_(in_table(s, c, q)))
     forgets = all_of(s.memory[c, q] == NO_OFFSET, works(s, c), same(s.committed[q], s.was.committed[q]))
@@ -127,8 +119,8 @@ def forgotten(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(foreign, lives(s, c)), any_of(raised, forgets))
 
 
-@_always("hung-call-holds-its-messages", "G10", "PL-9")
-def hangs(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("hung-call-holds-its-messages", "G10", "PL-9")
+def hangs(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A call that hangs keeps its messages running for as long as the window lives."""
 
     def for_good(m: IntLike) -> BoolLike:

@@ -14,13 +14,11 @@ from ..model.process_queue import NO_OFFSET, Orphan, Stage, counts_send_backs
 from ..model.route import Queue
 from ..model.start_position import starts_in_steps
 from .changes import fine, works
-from .of_each import always
-
-_always = always(Consumer, Queue)
+from .property import always
 
 
-@_always("stopping-client-begins-nothing", "ST-8", "ST-9")
-def stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("stopping-client-begins-nothing", "ST-8", "ST-9")
+def stopped(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client that shuts down no longer takes, drops or pulls anything, persists its offsets and ends; a client that
     has ended has nothing.
     """
@@ -40,8 +38,8 @@ def stopped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("process-that-stands-still-does-nothing", "OR-11")
-def stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("process-that-stands-still-does-nothing", "OR-11")
+def stands_still(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """In a suspended process nothing is pulled, handled or committed until it continues or dies."""
     asked = same(s.asked[c, q], s.was.asked[c, q]) if fine(s) else True
     stages = s.forall(Message, lambda m: same(s.stage[c, q, m], s.was.stage[c, q, m]))
@@ -58,8 +56,8 @@ def stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@always(Consumer)("subscription-is-announced-when-it-is-new", "ST-5", "RB-37")
-def announces(s: GroupState, c: IntLike) -> BoolLike:
+@always("subscription-is-announced-when-it-is-new", "ST-5", "RB-37")
+def announces(s: GroupState, c: Consumer) -> BoolLike:
     """A client that starts, or whose queues change, has the newest subscription of its group. The broker takes it from
     the heartbeat that announces it, and from no other.
     """
@@ -81,16 +79,16 @@ def announces(s: GroupState, c: IntLike) -> BoolLike:
     )
 
 
-@always(Consumer)("newest-subscription-settles-the-others", "ST-5", "RB-37")
-def settled(s: GroupState, c: IntLike) -> BoolLike:
+@always("newest-subscription-settles-the-others", "ST-5", "RB-37")
+def settled(s: GroupState, c: Consumer) -> BoolLike:
     """Once the newest subscription is announced, no older one can replace it: nobody else has one to announce."""
     newest_told = all_of(s.was.unannounced[c], not_(s.unannounced[c]), s.was.newest == c, works(s, c))
     others = s.forall(Consumer, lambda d: any_of(not_(s.unannounced[d]), s.life[d] == Life.GONE))
     return implies(newest_told, others)
 
 
-@_always("all-that-was-in-memory-dies", "ST-8", "EN-7")
-def dies_with_its_process(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("all-that-was-in-memory-dies", "ST-8", "EN-7")
+def dies_with_its_process(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Nothing remains of what was only in the memory of a process that has ended: no window, call, request, correction
     or reset, and nothing that it had learnt.
     """

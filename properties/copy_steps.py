@@ -10,19 +10,15 @@ from ..model.process_queue import Stage
 from ..model.retry_copy import Copy, Place, root_of
 from ..model.route import Queue
 from ..model.schedule import Level, entry, indexed, is_head
-from .of_each import always, sometimes
-from .property import Kind, Property
-
-_of_copies = always(Copy)
-_of_levels = always(Level)
+from .property import always, settles, sometimes
 
 
 def _restarts(s: GroupState) -> bool:
     return bool(s.broker_crashes + s.broker_stops + s.stores_lost + s.power_losses)
 
 
-@_of_copies("copy-is-of-what-has-failed", "SB-1", "CC-12")
-def after_a_failure(s: GroupState, k: IntLike) -> BoolLike:
+@always("copy-is-of-what-has-failed", "SB-1", "CC-12")
+def after_a_failure(s: GroupState, k: Copy) -> BoolLike:
     """A copy is made of a message with which a listener has failed, when the message leaves its window. The copy names
     the message of the topic that it stems from.
     """
@@ -42,8 +38,8 @@ def _delivered(s: GroupState, k: IntLike) -> BoolLike:
     return all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.DELIVERED)
 
 
-@_of_copies("copy-waits-for-its-delay", "DL-2", "DL-5")
-def on_its_way(s: GroupState, k: IntLike) -> BoolLike:
+@always("copy-waits-for-its-delay", "DL-2", "DL-5")
+def on_its_way(s: GroupState, k: Copy) -> BoolLike:
     """A copy with a delay is put into the schedule topic, and delivered from there when its delay has passed; a dead
     letter has none (5.x).
     """
@@ -55,8 +51,8 @@ def on_its_way(s: GroupState, k: IntLike) -> BoolLike:
     return any_of(same(was, now), put, all_of(_delivered(s, k), due), lost)
 
 
-@_of_copies("copy-stays-as-it-was-stored", "SB-1", "DL-3")
-def as_it_is(s: GroupState, k: IntLike) -> BoolLike:
+@always("copy-stays-as-it-was-stored", "SB-1", "DL-3")
+def as_it_is(s: GroupState, k: Copy) -> BoolLike:
     """A copy that is stored keeps its count, its level and its origin; a delay passes only while it waits."""
     stays = all_of(s.was.place[k] != Place.NONE, s.place[k] != Place.NONE)
     alike = [
@@ -71,27 +67,27 @@ def as_it_is(s: GroupState, k: IntLike) -> BoolLike:
     return all_of(implies(stays, all_of(*alike)), implies(ripens, waits), waited)
 
 
-@always(Copy, Copy)("same-delay-ends-in-order", "DL-3")
-def due_in_order(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+@always("same-delay-ends-in-order", "DL-3")
+def due_in_order(s: GroupState, j: Copy, k: Copy) -> BoolLike:
     """Of two copies with the same delay, the one that was stored first is due first."""
     alike = all_of(j < k, same(s.level[j], s.level[k]), s.place[j] != Place.NONE, s.place[k] != Place.NONE)
     return implies(all_of(alike, s.ripe[k]), s.ripe[j])
 
 
-@sometimes(Copy, Copy)("shorter-delay-ends-first", "DL-3", "DL-5")
-def overtakes(s: GroupState, j: IntLike, k: IntLike) -> BoolLike:
+@sometimes("shorter-delay-ends-first", "DL-3", "DL-5")
+def overtakes(s: GroupState, j: Copy, k: Copy) -> BoolLike:
     """A copy with a shorter delay may be delivered before one that was stored earlier and waits longer."""
     return all_of(j < k, s.place[j] == Place.SCHEDULE_TOPIC, not_(s.ripe[j]), s.place[k] == Place.DELIVERED)
 
 
-@always()("power-loss-takes-the-last-copy", "SB-16")
+@always("power-loss-takes-the-last-copy", "SB-16")
 def lost_with_power(s: GroupState) -> BoolLike:
     """A broker that loses power starts anew, without the last copy, which was not on disk yet."""
     lost = s.exists(Copy, lambda k: all_of(s.was.place[k] == Place.SCHEDULE_TOPIC, s.place[k] == Place.NONE))
     return same(lost, all_of(s.loading, not_(s.was.loading)))
 
 
-@always()("retry-queue-grows-by-what-is-delivered", "DL-6", "DQ-1")
+@always("retry-queue-grows-by-what-is-delivered", "DL-6", "DQ-1")
 def arrives(s: GroupState) -> BoolLike:
     """Each copy that is delivered is appended to the retry queue, and nothing else is; dead letters are not."""
     retry = s.queues - 1
@@ -113,8 +109,8 @@ def arrives(s: GroupState) -> BoolLike:
     return all_of(implies(grown, last), implies(comes, grown))
 
 
-@_of_copies("copy-is-delivered-in-its-turn", "DL-5", "DL-6")
-def in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
+@always("copy-is-delivered-in-its-turn", "DL-5", "DL-6")
+def in_its_turn(s: GroupState, k: Copy) -> BoolLike:
     """A delay level delivers its next entry, and may deliver the same one until the position has moved past it."""
     retry = s.queues - 1
     grown = s.was.log_end[retry] < s.log_end[retry]
@@ -126,8 +122,8 @@ def in_its_turn(s: GroupState, k: IntLike) -> BoolLike:
     return implies(all_of(comes, s.level[k] > 0), any_of(is_head(s, k), s.exists(Level, moved)))
 
 
-@_of_levels("delivery-goes-on-entry-by-entry", "DL-4", "DL-5", "DL-7")
-def goes_on(s: GroupState, level: IntLike) -> BoolLike:
+@always("delivery-goes-on-entry-by-entry", "DL-4", "DL-5", "DL-7")
+def goes_on(s: GroupState, level: Level) -> BoolLike:
     """The position of a delay level moves past one entry that is due, or starts again where the file says: the broker's
     own file, or the copy that a replica had.
     """
@@ -145,51 +141,41 @@ def goes_on(s: GroupState, level: IntLike) -> BoolLike:
     return any_of(same(now, was), by_one, begins, loaded, promoted)
 
 
-@_of_levels("file-has-the-positions", "DL-4")
-def saved(s: GroupState, level: IntLike) -> BoolLike:
+@always("file-has-the-positions", "DL-4")
+def saved(s: GroupState, level: Level) -> BoolLike:
     """What a broker writes into its file is how far its delivery has come."""
     promoted = s.saved[level] == s.was.replicated[level] if s.promotions else False
     return any_of(same(s.saved[level], s.was.saved[level]), s.saved[level] == s.was.progress[level], promoted)
 
 
-@_of_levels("replica-copies-the-file", "DL-7")
-def copied(s: GroupState, level: IntLike) -> BoolLike:
+@always("replica-copies-the-file", "DL-7")
+def copied(s: GroupState, level: Level) -> BoolLike:
     """What a replica knows of the positions is what the file of its master says."""
     return any_of(same(s.replicated[level], s.was.replicated[level]), s.replicated[level] == s.was.saved[level])
 
 
-REPLICA_CATCHES_UP = Property[GroupState](
-    id="replica-catches-up-with-the-file",
-    statement="Eventually, a replica knows all positions that are in the file of its master.",
-    kind=Kind.SETTLES,
-    holds=lambda s: s.forall(Level, lambda level: s.replicated[level] == s.saved[level]),
-    rules=("DL-7",),
-)
+@settles("replica-catches-up-with-the-file", "DL-7")
+def replica_catches_up(s: GroupState, level: Level) -> BoolLike:
+    """Eventually, a replica knows all positions that are in the file of its master."""
+    return s.replicated[level] == s.saved[level]
 
 
-@sometimes(Level)("replica-begins-where-its-copy-says", "DL-7")
-def begins_there(s: GroupState, level: IntLike) -> BoolLike:
+@sometimes("replica-begins-where-its-copy-says", "DL-7")
+def begins_there(s: GroupState, level: Level) -> BoolLike:
     """A replica that becomes master continues where its copy of the file says, which is behind what was already
     delivered.
     """
     return all_of(s.promotions_left == 0, s.replicated[level] > 0)
 
 
-def _positions_saved(s: GroupState) -> BoolLike:
+@settles("file-catches-up-with-delivery", "DL-4")
+def file_catches_up(s: GroupState) -> BoolLike:
+    """Eventually, the file of a broker says how far its delivery of delayed messages has come."""
     return all_of(not_(s.loading), s.forall(Level, lambda level: s.saved[level] == s.progress[level]))
 
 
-FILE_CATCHES_UP = Property[GroupState](
-    id="file-catches-up-with-delivery",
-    statement="Eventually, the file of a broker says how far its delivery of delayed messages has come.",
-    kind=Kind.SETTLES,
-    holds=_positions_saved,
-    rules=("DL-4",),
-)
-
-
-@sometimes(Level)("stop-in-order-saves-the-positions", "DL-4")
-def saved_at_stop(s: GroupState, level: IntLike) -> BoolLike:
+@sometimes("stop-in-order-saves-the-positions", "DL-4")
+def saved_at_stop(s: GroupState, level: Level) -> BoolLike:
     """A broker that is stopped in order writes down what it delivered since the last time."""
     return all_of(
         s.loading, not_(s.was.loading), s.saved[level] == s.was.progress[level], s.was.saved[level] < s.saved[level]

@@ -5,138 +5,145 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..model.examples import EXAMPLES, Sized, bounded_buffer, dining_philosophers, peterson, two_phase_commit
-from .property import Kind, Property
+from ..model.examples import EXAMPLES, Sized
+from ..model.examples.bounded_buffer import EMPTY, BoundedBuffer, Slot, average
+from ..model.examples.dining_philosophers import DiningPhilosophers, Mood, Philosopher, first_hungry, right
+from ..model.examples.peterson import Peterson, Place, Process, first_wants
+from ..model.examples.two_phase_commit import Manager, Stage, TwoPhaseCommit
+from ..model.kernel import BoolLike, all_of, implies, ite, minimum, not_
+from .property import Kind, Property, always, eventually, sometimes
 from .verdict import Verdict
 
-TWO_PHASE_COMMIT = (
-    Property(
-        id="consistent",
-        statement="No manager commits while another one aborts.",
-        kind=Kind.ALWAYS,
-        holds=two_phase_commit.consistent,
-    ),
-    Property(
-        id="committed",
-        statement="Every manager may commit.",
-        kind=Kind.SOMETIMES,
-        holds=two_phase_commit.committed,
-    ),
-    Property(
-        id="aborted",
-        statement="Every manager may abort.",
-        kind=Kind.SOMETIMES,
-        holds=two_phase_commit.aborted,
-    ),
-    Property(
-        id="mixed",
-        statement="One manager may commit and another one abort.",
-        kind=Kind.SOMETIMES,
-        holds=two_phase_commit.mixed,
-    ),
-)
 
-PETERSON = (
-    Property(
-        id="exclusive",
-        statement="At most one process is in the critical section.",
-        kind=Kind.ALWAYS,
-        holds=peterson.exclusive,
-    ),
-    Property(
-        id="both-wait",
-        statement="Both processes may wait at the same time.",
-        kind=Kind.SOMETIMES,
-        holds=peterson.both_wait,
-    ),
-    Property(
-        id="both-inside",
-        statement="Both processes may be in the critical section.",
-        kind=Kind.SOMETIMES,
-        holds=peterson.both_inside,
-    ),
-    Property(
-        id="first-gets-in",
-        statement="When p0 wants to enter, it does so eventually.",
-        kind=Kind.EVENTUALLY,
-        after=peterson.first_wants,
-        holds=peterson.first_inside,
-    ),
-    Property(
-        id="first-gets-in-unasked",
-        statement="p0 enters eventually, whether it wants to or not.",
-        kind=Kind.EVENTUALLY,
-        holds=peterson.first_inside,
-    ),
-)
+@always("consistent")
+def consistent(s: TwoPhaseCommit) -> BoolLike:
+    """No manager commits while another one aborts."""
+    return not_(mixed.holds(s))
 
-DINING_PHILOSOPHERS = (
-    Property(
-        id="neighbours-apart",
-        statement="No two neighbours eat at the same time.",
-        kind=Kind.ALWAYS,
-        holds=dining_philosophers.neighbours_apart,
-    ),
-    Property(
-        id="not-all-one-fork",
-        statement="Never does everyone hold exactly one fork.",
-        kind=Kind.ALWAYS,
-        holds=dining_philosophers.not_all_one_fork,
-    ),
-    Property(
-        id="somebody-eats",
-        statement="Somebody may eat.",
-        kind=Kind.SOMETIMES,
-        holds=dining_philosophers.somebody_eats,
-    ),
-    Property(
-        id="first-eats",
-        statement="When p0 is hungry, it eats eventually.",
-        kind=Kind.EVENTUALLY,
-        after=dining_philosophers.first_hungry,
-        holds=dining_philosophers.first_eats,
-    ),
-)
 
-BOUNDED_BUFFER = (
-    Property(
-        id="in-order",
-        statement="The item read last is older than every item in the ring.",
-        kind=Kind.ALWAYS,
-        holds=bounded_buffer.in_order,
-    ),
-    Property(
-        id="balanced",
-        statement="Free slots and unread items make up the ring.",
-        kind=Kind.ALWAYS,
-        holds=bounded_buffer.balanced,
-    ),
-    Property(
-        id="complete",
-        statement="No item is passed over.",
-        kind=Kind.ALWAYS,
-        holds=bounded_buffer.complete,
-    ),
-    Property(
-        id="full",
-        statement="The ring may be full.",
-        kind=Kind.SOMETIMES,
-        holds=bounded_buffer.full,
-    ),
-    Property(
-        id="everything-read",
-        statement="Everything is eventually written and read.",
-        kind=Kind.EVENTUALLY,
-        holds=bounded_buffer.everything_read,
-    ),
-)
+@sometimes("committed")
+def committed(s: TwoPhaseCommit) -> BoolLike:
+    """Every manager may commit."""
+    return s.forall(Manager, lambda r: s.stage[r] == Stage.COMMITTED)
 
-AVERAGE_BELOW_LATEST = Property(
-    id="average-below-latest",
-    statement="The average of the items read never passes the latest one.",
-    kind=Kind.ALWAYS,
-    holds=bounded_buffer.average_below_latest,
-)
+
+@sometimes("aborted")
+def aborted(s: TwoPhaseCommit) -> BoolLike:
+    """Every manager may abort."""
+    return s.forall(Manager, lambda r: s.stage[r] == Stage.ABORTED)
+
+
+@sometimes("mixed")
+def mixed(s: TwoPhaseCommit) -> BoolLike:
+    """One manager may commit and another one abort."""
+    return all_of(
+        s.exists(Manager, lambda r: s.stage[r] == Stage.COMMITTED),
+        s.exists(Manager, lambda r: s.stage[r] == Stage.ABORTED),
+    )
+
+
+TWO_PHASE_COMMIT = (consistent, committed, aborted, mixed)
+
+
+@always("exclusive")
+def exclusive(s: Peterson) -> BoolLike:
+    """At most one process is in the critical section."""
+    return s.count(Process, lambda p: s.place[p] == Place.CRITICAL) <= 1
+
+
+@sometimes("both-wait")
+def both_wait(s: Peterson) -> BoolLike:
+    """Both processes may wait at the same time."""
+    return s.forall(Process, lambda p: s.place[p] == Place.WAITING)
+
+
+@sometimes("both-inside")
+def both_inside(s: Peterson) -> BoolLike:
+    """Both processes may be in the critical section."""
+    return s.forall(Process, lambda p: s.place[p] == Place.CRITICAL)
+
+
+@eventually("first-gets-in", after=first_wants)
+def first_gets_in(s: Peterson) -> BoolLike:
+    """When p0 wants to enter, it does so eventually."""
+    return s.place[0] == Place.CRITICAL
+
+
+@eventually("first-gets-in-unasked")
+def first_gets_in_unasked(s: Peterson) -> BoolLike:
+    """p0 enters eventually, whether it wants to or not."""
+    return s.place[0] == Place.CRITICAL
+
+
+PETERSON = (exclusive, both_wait, both_inside, first_gets_in, first_gets_in_unasked)
+
+
+@always("neighbours-apart")
+def neighbours_apart(s: DiningPhilosophers) -> BoolLike:
+    """No two neighbours eat at the same time."""
+    eats = [s.mood[p] == Mood.EATING for p in range(s.philosophers)]
+    return all_of(not_(all_of(eats[p], eats[right(s, p)])) for p in range(s.philosophers))
+
+
+@always("not-all-one-fork")
+def not_all_one_fork(s: DiningPhilosophers) -> BoolLike:
+    """Never does everyone hold exactly one fork."""
+    return not_(s.forall(Philosopher, lambda p: s.mood[p] == Mood.ONE_FORK))
+
+
+@sometimes("somebody-eats")
+def somebody_eats(s: DiningPhilosophers) -> BoolLike:
+    """Somebody may eat."""
+    return s.exists(Philosopher, lambda p: s.mood[p] == Mood.EATING)
+
+
+@eventually("first-eats", after=first_hungry)
+def first_eats(s: DiningPhilosophers) -> BoolLike:
+    """When p0 is hungry, it eats eventually."""
+    return s.mood[0] == Mood.EATING
+
+
+DINING_PHILOSOPHERS = (neighbours_apart, not_all_one_fork, somebody_eats, first_eats)
+
+
+@always("in-order")
+def in_order(s: BoundedBuffer) -> BoolLike:
+    """The item read last is older than every item in the ring."""
+    return s.forall(Slot, lambda i: implies(s.slot[i] != EMPTY, s.latest < s.slot[i]))
+
+
+@always("balanced")
+def balanced(s: BoundedBuffer) -> BoolLike:
+    """Free slots and unread items make up the ring."""
+    return s.written - s.read == s.slots + s.credit
+
+
+@always("complete")
+def complete(s: BoundedBuffer) -> BoolLike:
+    """No item is passed over."""
+    return s.latest == s.read - 1
+
+
+@sometimes("full")
+def full(s: BoundedBuffer) -> BoolLike:
+    """The ring may be full."""
+    lowest = minimum(*(s.slot[i] for i in range(s.slots)))
+    return all_of(s.credit == 0, lowest == s.read, not_(lowest == EMPTY))
+
+
+@eventually("everything-read")
+def everything_read(s: BoundedBuffer) -> BoolLike:
+    """Everything is eventually written and read."""
+    return all_of(s.written == s.goods, s.read == s.goods)
+
+
+BOUNDED_BUFFER = (in_order, balanced, complete, full, everything_read)
+
+
+@always("average-below-latest")
+def average_below_latest(s: BoundedBuffer) -> BoolLike:
+    """The average of the items read never passes the latest one."""
+    return ite(s.latest == EMPTY, average(s) == 0, average(s) <= s.latest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +228,7 @@ def _expected() -> Iterator[Expected]:
             name = f"{machine}/{short}"
             properties = _PROPERTIES[machine]
             if sized.configuration.constants.get("average") == "kept":
-                properties = (*properties, AVERAGE_BELOW_LATEST)
+                properties = (*properties, average_below_latest)
             yield Expected(name=name, sized=sized, claims=tuple(_claim(prop, _REACHED[name]) for prop in properties))
 
 

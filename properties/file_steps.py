@@ -9,11 +9,11 @@ from ..model.local_file import Content
 from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET
 from ..model.route import Queue
-from .of_each import always, sometimes
+from .property import always, sometimes
 
 
-@always(Consumer, Queue)("file-has-what-was-remembered", "OF-10", "EN-7", "ST-8")
-def in_the_file(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("file-has-what-was-remembered", "OF-10", "EN-7", "ST-8")
+def in_the_file(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A broadcasting client writes the offsets that it remembers into its file, and none after those of its shutdown;
     the file is left behind only while no process uses it.
     """
@@ -26,24 +26,24 @@ def in_the_file(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(written, any_of(own, lost))
 
 
-@sometimes(Consumer)("file-may-be-left-behind", "EN-7")
-def left_behind(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("file-may-be-left-behind", "EN-7")
+def left_behind(s: GroupState, c: Consumer) -> BoolLike:
     """A client may start without the file of its predecessor, although the predecessor had written one."""
     return all_of(
         s.was.life[c] == Life.GONE, s.life[c] == Life.UP, s.forall(Queue, lambda q: s.file[c, q] == NO_OFFSET)
     )
 
 
-@sometimes(Consumer)("file-is-written-before-the-first-message-is-done", "OF-10")
-def first_write(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("file-is-written-before-the-first-message-is-done", "OF-10")
+def first_write(s: GroupState, c: Consumer) -> BoolLike:
     """The first write of a broadcasting client may come, and be torn, before any message is handled."""
     return all_of(
         s.file_is[c] == Content.EMPTY, s.forall(Queue, lambda q: s.forall(Message, lambda m: not_(s.handled[q, m])))
     )
 
 
-@always(Consumer)("file-is-torn-in-a-death-only", "OF-10")
-def torn_in_a_death(s: GroupState, c: IntLike) -> BoolLike:
+@always("file-is-torn-in-a-death-only", "OF-10")
+def torn_in_a_death(s: GroupState, c: Consumer) -> BoolLike:
     """Only a death during a write leaves an empty or torn file. The copy always has what the file had before the write,
     unless the copy itself was torn; then the file is unchanged.
     """
@@ -66,14 +66,14 @@ def _starts(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.was.life[c] == Life.GONE, s.life[c] == Life.UP)
 
 
-@always(Consumer)("start-needs-a-file-or-a-copy", "OF-10", "ST-1")
-def starts_readable(s: GroupState, c: IntLike) -> BoolLike:
+@always("start-needs-a-file-or-a-copy", "OF-10", "ST-1")
+def starts_readable(s: GroupState, c: Consumer) -> BoolLike:
     """A broadcasting client starts only where its file or its copy can be read, or nothing was ever written."""
     return implies(_starts(s, c), any_of(s.file_is[c] == Content.OFFSETS, s.copy_is[c] != Content.UNREADABLE))
 
 
-@sometimes(Consumer)("copy-may-be-emptied", "OF-10")
-def copy_emptied(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("copy-may-be-emptied", "OF-10")
+def copy_emptied(s: GroupState, c: Consumer) -> BoolLike:
     """A death in the middle of the copying may leave the copy empty, where the file has all offsets."""
     return all_of(
         s.was.life[c] == Life.UP,
@@ -83,8 +83,8 @@ def copy_emptied(s: GroupState, c: IntLike) -> BoolLike:
     )
 
 
-@sometimes(Consumer)("copy-is-renewed-without-news", "OF-10")
-def copy_renewed(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("copy-is-renewed-without-news", "OF-10")
+def copy_renewed(s: GroupState, c: Consumer) -> BoolLike:
     """A write that has nothing new for the file still makes a copy of it."""
     return all_of(
         s.was.file_is[c] == Content.OFFSETS,
@@ -95,8 +95,8 @@ def copy_renewed(s: GroupState, c: IntLike) -> BoolLike:
     )
 
 
-@sometimes(Consumer)("copy-gets-the-offsets-of-the-file", "OF-10")
-def copy_catches_up(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("copy-gets-the-offsets-of-the-file", "OF-10")
+def copy_catches_up(s: GroupState, c: Consumer) -> BoolLike:
     """The next write without news leaves the same offsets in file and copy."""
     return all_of(
         s.was.copy_is[c] == Content.OFFSETS,

@@ -14,8 +14,8 @@ from ..model.membership import Consumer
 from ..model.process_queue import held
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .delivery import AT_LEAST_ONCE, PROGRESS, every_window
-from .property import Kind, Property
+from .delivery import at_least_once, every_window, progress
+from .property import always, sometimes
 from .theorem import Theorem
 
 
@@ -39,39 +39,24 @@ def _where(limit: str, holds: Callable[[GroupState], BoolLike]) -> Callable[[Gro
     return lambda s: holds(s) if s.constants[limit] else True
 
 
-SIZE_KEPT = Property[GroupState](
-    id="size-threshold-kept",
-    statement="When a client pulls from a queue, it has at most pullThresholdSizeForQueue whole MiB of it.",
-    kind=Kind.ALWAYS,
-    holds=_where(
-        "size_threshold",
-        lambda s: every_window(s, lambda c, q: _mib_at_last_pull(s, c, q) <= s.size_threshold),
-    ),
-    rules=("PL-8",),
-)
-SIZE_REACHED = Property[GroupState](
-    id="size-threshold-reached",
-    statement="A pull is put off only above pullThresholdSizeForQueue, and a fraction of a MiB is not above it.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: not_(
-        every_window(s, lambda c, q: _cached(s, c, q) < (s.size_threshold + 1) * s.per_mib - 1 + s.pull_batch)
-    ),
-    rules=("PL-8",),
-)
-LARGE_ALONE = Property[GroupState](
-    id="large-message-waits-alone",
-    statement=(
-        "While a client holds a message larger than its limit, it pulls nothing after it except what came in "
-        "the same pull."
-    ),
-    kind=Kind.ALWAYS,
-    holds=_where(
-        "large",
-        lambda s: every_window(s, lambda c, q: implies(held(s, c, q, 0), s.next_offset[c, q] <= s.pull_batch)),
-    ),
-    assuming=("the queue is consumed from its beginning",),
-    rules=("PL-8",),
-)
+@always("size-threshold-kept", "PL-8")
+def size_kept(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """When a client pulls from a queue, it has at most pullThresholdSizeForQueue whole MiB of it."""
+    return implies(s.owns[c, q], _mib_at_last_pull(s, c, q) <= s.size_threshold) if s.size_threshold else True
+
+
+@sometimes("size-threshold-reached", "PL-8")
+def size_reached(s: GroupState) -> BoolLike:
+    """A pull is put off only above pullThresholdSizeForQueue, and a fraction of a MiB is not above it."""
+    return not_(every_window(s, lambda c, q: _cached(s, c, q) < (s.size_threshold + 1) * s.per_mib - 1 + s.pull_batch))
+
+
+@always("large-message-waits-alone", "PL-8", assuming=("the queue is consumed from its beginning",))
+def large_alone(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """While a client holds a message larger than its limit, it pulls nothing after it except what came in the same
+    pull.
+    """
+    return implies(s.owns[c, q], implies(held(s, c, q, 0), s.next_offset[c, q] <= s.pull_batch)) if s.large else True
 
 
 def _keeps_to_its_part(s: GroupState, c: IntLike, queues: IntLike) -> BoolLike:
@@ -79,59 +64,41 @@ def _keeps_to_its_part(s: GroupState, c: IntLike, queues: IntLike) -> BoolLike:
     return s.exists(Queue, lambda q: _cached(s, c, q) <= part + s.pull_batch)
 
 
-TOPIC_DIVIDED = Property[GroupState](
-    id="topic-threshold-divided",
-    statement="The queue that a client took last has at most its part of pullThresholdForTopic, and one pull.",
-    kind=Kind.ALWAYS,
-    holds=_where("topic_threshold", lambda s: s.forall(Consumer, lambda c: _keeps_to_its_part(s, c, s.queues))),
-    assuming=("the client keeps its queues",),
-    rules=("PL-7",),
-)
-TOPIC_REACHED = Property[GroupState](
-    id="topic-threshold-reached",
-    statement="Each queue of a client may have its part of pullThresholdForTopic, and one pull.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Consumer,
-        lambda c: s.forall(
-            Queue, lambda q: _cached(s, c, q) >= divided_limit(s.topic_threshold, s.queues) + s.pull_batch
-        ),
-    ),
-    rules=("PL-7",),
-)
-TOPIC_KEPT = Property[GroupState](
-    id="topic-threshold-kept",
-    statement="A client has at most pullThresholdForTopic messages of all its queues together, and one pull of each.",
-    kind=Kind.ALWAYS,
-    holds=_where(
-        "topic_threshold",
-        lambda s: s.forall(
-            Consumer,
-            lambda c: sum(_cached(s, c, q) for q in range(s.queues)) <= s.topic_threshold + s.queues * s.pull_batch,
-        ),
-    ),
-    rules=("PL-7",),
-)
-TOPIC_SIZE_DIVIDED = Property[GroupState](
-    id="topic-size-threshold-divided",
-    statement=(
-        "The queue that a client took last is pulled from only while it has at most its part of "
-        "pullThresholdSizeForTopic."
-    ),
-    kind=Kind.ALWAYS,
-    holds=_where(
-        "topic_size_threshold",
-        lambda s: s.forall(
-            Consumer,
-            lambda c: s.exists(
-                Queue,
-                lambda q: _mib_at_last_pull(s, c, q) <= divided_limit(s.topic_size_threshold, s.queues),
-            ),
-        ),
-    ),
-    assuming=("the client keeps its queues",),
-    rules=("PL-8",),
-)
+@always("topic-threshold-divided", "PL-7", assuming=("the client keeps its queues",))
+def topic_divided(s: GroupState, c: Consumer) -> BoolLike:
+    """The queue that a client took last has at most its part of pullThresholdForTopic, and one pull."""
+    return _keeps_to_its_part(s, c, s.queues) if s.topic_threshold else True
+
+
+@sometimes("topic-threshold-reached", "PL-7")
+def topic_reached(s: GroupState, c: Consumer) -> BoolLike:
+    """Each queue of a client may have its part of pullThresholdForTopic, and one pull."""
+    return s.forall(Queue, lambda q: _cached(s, c, q) >= divided_limit(s.topic_threshold, s.queues) + s.pull_batch)
+
+
+@always("topic-threshold-kept", "PL-7")
+def topic_kept(s: GroupState, c: Consumer) -> BoolLike:
+    """A client has at most pullThresholdForTopic messages of all its queues together, and one pull of each."""
+    return (
+        sum(_cached(s, c, q) for q in range(s.queues)) <= s.topic_threshold + s.queues * s.pull_batch
+        if s.topic_threshold
+        else True
+    )
+
+
+@always("topic-size-threshold-divided", "PL-8", assuming=("the client keeps its queues",))
+def topic_size_divided(s: GroupState, c: Consumer) -> BoolLike:
+    """The queue that a client took last is pulled from only while it has at most its part of
+    pullThresholdSizeForTopic.
+    """
+    return (
+        s.exists(
+            Queue,
+            lambda q: _mib_at_last_pull(s, c, q) <= divided_limit(s.topic_size_threshold, s.queues),
+        )
+        if s.topic_size_threshold
+        else True
+    )
 
 
 def topic_limit_kept(*, at_least_one_each: bool) -> Theorem:
@@ -202,21 +169,21 @@ def claims() -> Iterator[Claim]:
     settings.
     """
     for constants in (SIZES, {**SIZES, "messages": 5, "pull_batch": 2}, LARGE):
-        yield _claim(SIZE_KEPT, constants)
-    yield _claim(SIZE_REACHED, SIZES)
-    yield _claim(LARGE_ALONE, LARGE)
+        yield _claim(size_kept, constants)
+    yield _claim(size_reached, SIZES)
+    yield _claim(large_alone, LARGE)
     # A message above the limit does not block itself: the limit is checked before a pull.
     for constants in (SIZES, LARGE, {**LARGE, "size_threshold": 1, "large": 5}):
-        yield _claim(PROGRESS, constants)
-    for property in (TOPIC_DIVIDED, TOPIC_REACHED, AT_LEAST_ONCE):
+        yield _claim(progress, constants)
+    for property in (topic_divided, topic_reached, at_least_once):
         yield _claim(property, TOPIC)
     yield _claim(
-        TOPIC_KEPT,
+        topic_kept,
         TOPIC,
         (
             "The limit of a topic is divided by the number of queues a client has now: what it cached when it "
             "had fewer stays."
         ),
     )
-    yield _claim(TOPIC_SIZE_DIVIDED, TOPIC_SIZE)
-    yield _claim(PROGRESS, {**TOPIC, "topic_threshold": 1, "messages": 2})
+    yield _claim(topic_size_divided, TOPIC_SIZE)
+    yield _claim(progress, {**TOPIC, "topic_threshold": 1, "messages": 2})

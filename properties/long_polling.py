@@ -5,71 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.consume_queue import Message
-from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
+from ..model.kernel import BoolLike, all_of, any_of, implies, not_, same
 from ..model.long_polling import LongPollingState, Request, behind, hold_time, long_polling, wanted
 from ..model.route import Queue
 from .claim import Claim, Constants, claims_of
-from .of_each import always
-from .property import Kind, Property
+from .property import Property, always, eventually
 from .verdict import Verdict
 
-_always = always(Queue)
 
-
-@_always("message-wakes-held-request", "PL-22")
-def wakes(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("message-wakes-held-request", "PL-22")
+def wakes(s: LongPollingState, q: Queue) -> BoolLike:
     """A message that arrives while a request is held is pulled at once, not only when the broker checks its requests
     next.
     """
     return any_of(s.late[q] == 0, s.passed[q])
 
 
-@_always("message-never-waits", "PL-22")
-def at_once(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("message-never-waits", "PL-22")
+def at_once(s: LongPollingState, q: Queue) -> BoolLike:
     """A message that the client wants, and has room for, never has to wait."""
     return s.late[q] == 0
 
 
-@_always("message-waits-one-round-at-most", "PL-22")
-def one_round(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("message-waits-one-round-at-most", "PL-22")
+def one_round(s: LongPollingState, q: Queue) -> BoolLike:
     """A request is not held for its whole time while there is a message for it: the broker's next check finds it."""
     return s.late[q] <= 1
 
 
-@_always("held-request-is-answered-in-time", "PL-13", "PL-22")
-def in_time(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("held-request-is-answered-in-time", "PL-13", "PL-22")
+def in_time(s: LongPollingState, q: Queue) -> BoolLike:
     """The broker answers a request that it holds before the client gives up on it."""
     return s.sent[q] < s.patience
 
 
-@_always("request-is-held-for-its-time", "PL-22")
-def no_longer(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("request-is-held-for-its-time", "PL-22")
+def no_longer(s: LongPollingState, q: Queue) -> BoolLike:
     """A request is held for its time, and for less than one round of checks longer."""
     return s.sent[q] <= hold_time(s.constants) + 1
 
 
-@_always("empty-answer-takes-its-time", "PL-22")
-def not_early(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("empty-answer-takes-its-time", "PL-22")
+def not_early(s: LongPollingState, q: Queue) -> BoolLike:
     """A broker that has nothing answers when the time of the request is up, and not before: idle clients do not pull in
     a busy loop.
     """
     return implies(s.request[q] == Request.NOTHING, s.held[q] > hold_time(s.constants))
 
 
-@_always("client-holds-what-was-stored", "PL-23")
-def pulled_is_stored(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("client-holds-what-was-stored", "PL-23")
+def pulled_is_stored(s: LongPollingState, q: Queue) -> BoolLike:
     """A client holds messages that were pulled, and has pulled no more than was stored."""
     return all_of(s.window[q] <= s.position[q], s.position[q] <= s.stored[q])
 
 
-@_always("window-exceeds-its-threshold-by-one-pull", "PL-7")
-def cache_is_bounded(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("window-exceeds-its-threshold-by-one-pull", "PL-7")
+def cache_is_bounded(s: LongPollingState, q: Queue) -> BoolLike:
     """Flow control is checked before a pull, so a window holds at most one pull more than its threshold."""
     return s.window[q] <= s.cache + 1
 
 
-@_always("other-tags-stay-at-the-broker", "PL-23")
-def no_other_tags(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("other-tags-stay-at-the-broker", "PL-23")
+def no_other_tags(s: LongPollingState, q: Queue) -> BoolLike:
     """Messages with a tag that the client does not want are stored like others, and never reach it."""
     return all_of(
         s.window[q] <= s.count(Message, lambda m: all_of(m < s.position[q], wanted(s, q, m))),
@@ -77,20 +74,17 @@ def no_other_tags(s: LongPollingState, q: IntLike) -> BoolLike:
     )
 
 
-ONE_STEP = Property[LongPollingState](
-    id="one-pull-step-at-a-time",
-    statement="One thread pulls for all queues, one after the other.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.count(Queue, lambda q: s.request[q] == Request.STEP) <= 1,
-    rules=("PL-1",),
-)
-HANGS_IN_A_STEP = Property[LongPollingState](
-    id="thread-hangs-in-a-step",
-    statement="The pull thread hangs only while it works on the request of a queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(s.hung, s.request[0] == Request.STEP),
-    rules=("PL-1",),
-)
+@always("one-pull-step-at-a-time", "PL-1")
+def one_step(s: LongPollingState) -> BoolLike:
+    """One thread pulls for all queues, one after the other."""
+    return s.count(Queue, lambda q: s.request[q] == Request.STEP) <= 1
+
+
+@always("thread-hangs-in-a-step", "PL-1")
+def hangs_in_a_step(s: LongPollingState) -> BoolLike:
+    """The pull thread hangs only while it works on the request of a queue."""
+    return implies(s.hung, s.request[0] == Request.STEP)
+
 
 _HANDS = {
     Request.WAITING: (Request.STEP,),
@@ -107,8 +101,8 @@ _HANDS = {
 """Who may hold a request next."""
 
 
-@_always("request-goes-from-hand-to-hand", "PL-1", "PL-7", "PL-22")
-def handed_on(s: LongPollingState, q: IntLike) -> BoolLike:
+@always("request-goes-from-hand-to-hand", "PL-1", "PL-7", "PL-22")
+def handed_on(s: LongPollingState, q: Queue) -> BoolLike:
     """The request of a queue goes from the pull thread to the broker and back, or to a timer and back: only that thread
     sends or postpones it, and the broker holds nothing before it has looked.
     """
@@ -121,44 +115,39 @@ def _holds_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, s.request[q] == Request.HELD))
 
 
-HELD_ENDS = Property[LongPollingState](
-    id="held-request-ends",
-    statement="The broker answers what it holds for other queues, whatever hangs at the client.",
-    kind=Kind.EVENTUALLY,
-    after=_holds_elsewhere,
-    holds=lambda s: not_(_holds_elsewhere(s)),
-    rules=("PL-22",),
-)
-HANDLED = Property[LongPollingState](
-    id="window-empties",
-    statement="What a client has pulled is handled, where listeners end.",
-    kind=Kind.EVENTUALLY,
-    after=lambda s: s.exists(Queue, lambda q: s.window[q] > 0),
-    holds=lambda s: s.forall(Queue, lambda q: s.window[q] == 0),
-    rules=("PL-23",),
-)
-ARRIVES = Property[LongPollingState](
-    id="stored-message-reaches-the-client",
-    statement="A message that is stored reaches the client, or is passed over because of its tag.",
-    kind=Kind.EVENTUALLY,
+@eventually("held-request-ends", "PL-22", after=_holds_elsewhere)
+def held_ends(s: LongPollingState) -> BoolLike:
+    """The broker answers what it holds for other queues, whatever hangs at the client."""
+    return not_(_holds_elsewhere(s))
+
+
+@eventually("window-empties", "PL-23", after=lambda s: s.exists(Queue, lambda q: s.window[q] > 0))
+def handled(s: LongPollingState) -> BoolLike:
+    """What a client has pulled is handled, where listeners end."""
+    return s.forall(Queue, lambda q: s.window[q] == 0)
+
+
+@eventually(
+    "stored-message-reaches-the-client",
+    "PL-1",
+    "PL-22",
+    "PL-23",
     after=lambda s: s.exists(Queue, lambda q: behind(s, q)),
-    holds=lambda s: s.forall(Queue, lambda q: s.position[q] == s.stored[q]),
-    rules=("PL-1", "PL-22", "PL-23"),
 )
+def arrives(s: LongPollingState) -> BoolLike:
+    """A message that is stored reaches the client, or is passed over because of its tag."""
+    return s.forall(Queue, lambda q: s.position[q] == s.stored[q])
 
 
 def _behind_elsewhere(s: LongPollingState) -> BoolLike:
     return s.exists(Queue, lambda q: all_of(q > 0, behind(s, q)))
 
 
-OTHERS_GO_ON = Property[LongPollingState](
-    id="one-queue-delays-no-other",
-    statement="Messages of other queues reach the client, whatever becomes of the pulls of q0.",
-    kind=Kind.EVENTUALLY,
-    after=_behind_elsewhere,
-    holds=lambda s: s.forall(Queue, lambda q: any_of(q == 0, s.position[q] == s.stored[q])),
-    rules=("PL-1", "PL-7"),
-)
+@eventually("one-queue-delays-no-other", "PL-1", "PL-7", after=_behind_elsewhere)
+def others_go_on(s: LongPollingState) -> BoolLike:
+    """Messages of other queues reach the client, whatever becomes of the pulls of q0."""
+    return s.forall(Queue, lambda q: any_of(q == 0, s.position[q] == s.stored[q]))
+
 
 TAGS: Constants = {"others": 1}
 SHORT: Constants = {"polling": "short"}
@@ -168,15 +157,15 @@ STUCK: Constants = {"queues": 2, "messages": 1, "hangs": 1}
 STUCK_FOR_EVER: Constants = {**STUCK, "hang": "for-ever"}
 
 _CLAIMED: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
-    ({}, (wakes, one_round, in_time, no_longer, not_early, pulled_is_stored, ARRIVES, HANDLED)),
-    ({"messages": 3, "cache": 1}, (cache_is_bounded, wakes, ARRIVES)),
+    ({}, (wakes, one_round, in_time, no_longer, not_early, pulled_is_stored, arrives, handled)),
+    ({"messages": 3, "cache": 1}, (cache_is_bounded, wakes, arrives)),
     ({**TAGS, "cache": 0, "watch_steps": 1}, (handed_on,)),
-    (TAGS, (wakes, one_round, in_time, not_early, no_other_tags, ARRIVES)),
-    (SHORT, (one_round, in_time, no_longer, not_early, ARRIVES)),
-    (SHARED, (ONE_STEP, wakes, ARRIVES)),
-    (FULL, (OTHERS_GO_ON, cache_is_bounded, wakes)),
-    ({**FULL, "messages": 2}, (OTHERS_GO_ON,)),
-    (STUCK, (ONE_STEP, HANGS_IN_A_STEP, wakes, ARRIVES)),
+    (TAGS, (wakes, one_round, in_time, not_early, no_other_tags, arrives)),
+    (SHORT, (one_round, in_time, no_longer, not_early, arrives)),
+    (SHARED, (one_step, wakes, arrives)),
+    (FULL, (others_go_on, cache_is_bounded, wakes)),
+    ({**FULL, "messages": 2}, (others_go_on,)),
+    (STUCK, (one_step, hangs_in_a_step, wakes, arrives)),
 )
 _FALSE: tuple[tuple[Property, Constants, str], ...] = (
     (
@@ -189,12 +178,12 @@ _FALSE: tuple[tuple[Property, Constants, str], ...] = (
     ),
     (wakes, SHORT, "With short polling, a message wakes nobody: it waits for the next check, up to a second."),
     (
-        ARRIVES,
+        arrives,
         {**FULL, "messages": 2},
         "A listener that hangs stops the pulls of its queue: the window stays full.",
     ),
     (
-        OTHERS_GO_ON,
+        others_go_on,
         STUCK_FOR_EVER,
         (
             "One thread sends the pulls of all queues: a step that hangs for one queue holds up all of them, which "
@@ -207,7 +196,7 @@ _FALSE: tuple[tuple[Property, Constants, str], ...] = (
 def claims() -> Iterator[Claim]:
     """All claims about long polling, naive ones last."""
     yield from claims_of(long_polling, _CLAIMED)
-    yield Claim(property=HELD_ENDS, machine=long_polling, constants=STUCK_FOR_EVER)
+    yield Claim(property=held_ends, machine=long_polling, constants=STUCK_FOR_EVER)
     for property, constants, lesson in _FALSE:
         yield Claim(
             property=property, machine=long_polling, constants=constants, expected=Verdict.VIOLATED, lesson=lesson

@@ -17,11 +17,7 @@ from ..model.membership import Broker, Consumer, Life, reaches
 from ..model.rebalance import wanted
 from ..model.route import Queue
 from .claim import Claim, Constants, claims_of
-from .of_each import always, sometimes
-from .property import Kind, Property
-
-_always = always(Consumer)
-_can = sometimes(Consumer)
+from .property import Property, always, sometimes
 
 
 def _works(s: GroupState, c: IntLike) -> BoolLike:
@@ -33,8 +29,8 @@ def _lists_nobody(s: GroupState, b: IntLike) -> BoolLike:
     return s.forall(Consumer, lambda d: not_(s.members[b].has(d)))
 
 
-@_always("members-come-and-go-for-a-reason", "EN-1", "ST-4", "ST-6")
-def listed_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+@always("members-come-and-go-for-a-reason", "EN-1", "ST-4", "ST-6")
+def listed_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     """A broker lists a client that runs and reaches it. It forgets one that stops or is silent, or forgets all of them
     at once.
     """
@@ -50,8 +46,8 @@ def listed_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Broker, in_turn)
 
 
-@_always("a-client-starts-stops-ends", "ST-1", "ST-8")
-def life_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+@always("a-client-starts-stops-ends", "ST-1", "ST-8")
+def life_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     """A client starts, stops and ends, in this order, and does not come back."""
     was, now = s.was.life[c], s.life[c]
     ends = all_of(any_of(was == Life.UP, was == Life.STOPPING), now == Life.GONE)
@@ -59,8 +55,8 @@ def life_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     return any_of(same(was, now), starts, all_of(was == Life.UP, now == Life.STOPPING), ends)
 
 
-@_always("client-that-does-not-run-has-nothing", "ST-8")
-def nothing_while_gone(s: GroupState, c: IntLike) -> BoolLike:
+@always("client-that-does-not-run-has-nothing", "ST-8")
+def nothing_while_gone(s: GroupState, c: Consumer) -> BoolLike:
     """A client that does not run yet, or no longer runs, has no queues, sees no members, and is told nothing."""
     owns = s.exists(Queue, lambda q: s.owns[c, q])
     sees = s.exists(Consumer, lambda d: s.view[c].has(d))
@@ -70,8 +66,8 @@ def nothing_while_gone(s: GroupState, c: IntLike) -> BoolLike:
     return any_of(runs, not_(any_of(owns, sees, paused, woken)))
 
 
-@_always("stopping-client-rebalances-no-more", "ST-8", "ST-9")
-def stopping_keeps(s: GroupState, c: IntLike) -> BoolLike:
+@always("stopping-client-rebalances-no-more", "ST-8", "ST-9")
+def stopping_keeps(s: GroupState, c: Consumer) -> BoolLike:
     """A client that shuts down continues no rebalance pass, keeps its queues until it is gone, takes no others, and no
     longer has locks.
     """
@@ -83,8 +79,8 @@ def stopping_keeps(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(implies(lasts, all_of(queues, view, ends_no_pass)), implies(s.life[c] == Life.STOPPING, locks))
 
 
-@_always("views-are-read-from-a-broker-in-reach", "RB-4", "RB-5")
-def seen_from_a_broker(s: GroupState, c: IntLike) -> BoolLike:
+@always("views-are-read-from-a-broker-in-reach", "RB-4", "RB-5")
+def seen_from_a_broker(s: GroupState, c: Consumer) -> BoolLike:
     """A working client takes its view of the group from a broker that it reaches and that knows members."""
     changed = s.exists(Consumer, lambda d: not_(same(s.view[c].has(d), s.was.view[c].has(d))))
 
@@ -95,8 +91,8 @@ def seen_from_a_broker(s: GroupState, c: IntLike) -> BoolLike:
     return implies(all_of(changed, s.life[c] != Life.GONE), all_of(_works(s, c), s.exists(Broker, read)))
 
 
-@_always("a-pass-changes-only-what-it-must", "RB-30")
-def table_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+@always("a-pass-changes-only-what-it-must", "RB-30")
+def table_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     """A pass takes queues of the new share, with their locks if the client is orderly, and drops only those that are no
     longer in it.
     """
@@ -115,14 +111,14 @@ def table_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Queue, in_turn)
 
 
-@_always("a-pass-drops-before-it-takes", "RB-30")
-def drops_first(s: GroupState, c: IntLike) -> BoolLike:
+@always("a-pass-drops-before-it-takes", "RB-30")
+def drops_first(s: GroupState, c: Consumer) -> BoolLike:
     """A client takes a queue only when it has dropped all that left its share."""
     takes = s.exists(Queue, lambda q: all_of(s.owns[c, q], not_(s.was.owns[c, q])))
     return implies(takes, s.forall(Queue, lambda q: implies(s.owns[c, q], wanted(s, c, q))))
 
 
-def _comes_with_the_queue(s: GroupState, c: IntLike) -> BoolLike:
+def _comes_with_the_queue(s: GroupState, c: Consumer) -> BoolLike:
     """A client that gets the lock of a queue has the queue."""
 
     def comes(q: IntLike) -> BoolLike:
@@ -141,14 +137,14 @@ def _goes_with_the_queue(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Queue, goes)
 
 
-@_always("lock-goes-with-the-queue", "RB-30", "OR-1")
-def lock_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+@always("lock-goes-with-the-queue", "RB-30", "OR-1")
+def lock_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     """The lock of a queue is taken and released together with the queue, or is left behind by a client that ended."""
     return all_of(_goes_with_the_queue(s, c), _comes_with_the_queue(s, c))
 
 
-@_always("broker-forgets-its-own-queues-only", "OF-23")
-def forgets_its_own(s: GroupState, c: IntLike) -> BoolLike:
+@always("broker-forgets-its-own-queues-only", "OF-23")
+def forgets_its_own(s: GroupState, c: Consumer) -> BoolLike:
     """A broker that restarts forgets the last commits of its own queues, and of no others."""
 
     def own(q: IntLike) -> BoolLike:
@@ -158,8 +154,8 @@ def forgets_its_own(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Queue, own)
 
 
-@_always("repaired-queue-was-owned", "PL-23")
-def repaired_in_turn(s: GroupState, c: IntLike) -> BoolLike:
+@always("repaired-queue-was-owned", "PL-23")
+def repaired_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     """A queue that is dropped in order to be taken again was owned, stays in the table, and is taken only after it has
     left the table.
     """
@@ -174,17 +170,17 @@ def repaired_in_turn(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Queue, in_turn)
 
 
-@_always("client-that-is-gone-learns-nothing", "ST-3", "ST-8")
-def knows_no_more(s: GroupState, c: IntLike) -> BoolLike:
+@always("client-that-is-gone-learns-nothing", "ST-3", "ST-8")
+def knows_no_more(s: GroupState, c: Consumer) -> BoolLike:
     """A client that is gone no longer looks at routes."""
     return implies(s.was.life[c] == Life.GONE, same(s.route[c], s.was.route[c]))
 
 
-lock_comes_with_the_queue = _always("only-owners-get-locks", "RB-30", "OR-1")(_comes_with_the_queue)
+lock_comes_with_the_queue = always("only-owners-get-locks", "RB-30", "OR-1")(_comes_with_the_queue)
 
 
-@_always("pulls-and-commits-need-the-broker", "PL-3", "OF-5")
-def in_reach(s: GroupState, c: IntLike) -> BoolLike:
+@always("pulls-and-commits-need-the-broker", "PL-3", "OF-5")
+def in_reach(s: GroupState, c: Consumer) -> BoolLike:
     """A client pulls from a queue, and commits its offset, only while it reaches the broker of that queue."""
 
     def reached(q: IntLike) -> BoolLike:
@@ -198,22 +194,17 @@ def in_reach(s: GroupState, c: IntLike) -> BoolLike:
     return s.forall(Queue, got_through)
 
 
-@_can("cut-from-one-broker-pulls-from-another", "PL-3")
-def pulls_elsewhere(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("cut-from-one-broker-pulls-from-another", "PL-3")
+def pulls_elsewhere(s: GroupState, c: Consumer) -> BoolLike:
     """A client that is cut off from one broker continues to pull from the queues of another."""
     cut_off = s.exists(Broker, lambda b: not_(reaches(s, c, b)))
     return all_of(cut_off, s.exists(Queue, lambda q: s.was.next_offset[c, q] < s.next_offset[c, q]))
 
 
-TAKEN_BACK = Property[GroupState](
-    id="broker-takes-commits-back",
-    statement="A broker that restarts has the offsets that it had written to its disk, and forgets what came since.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Queue, lambda q: all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.on_disk[q])
-    ),
-    rules=("OF-23",),
-)
+@sometimes("broker-takes-commits-back", "OF-23")
+def taken_back(s: GroupState, q: Queue) -> BoolLike:
+    """A broker that restarts has the offsets that it had written to its disk, and forgets what came since."""
+    return all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.on_disk[q])
 
 
 def _left(s: GroupState, b: IntLike, c: IntLike) -> BoolLike:
@@ -224,8 +215,8 @@ def _told(s: GroupState, d: IntLike) -> BoolLike:
     return all_of(s.woken[d], not_(s.was.woken[d]))
 
 
-@_always("members-are-told-of-changes", "ST-1", "ST-6", "ST-7")
-def told_of_changes(s: GroupState, d: IntLike) -> BoolLike:
+@always("members-are-told-of-changes", "ST-1", "ST-6", "ST-7")
+def told_of_changes(s: GroupState, d: Consumer) -> BoolLike:
     """A client that starts rebalances at once, and one that leaves in order makes all others rebalance. Apart from
     that, only a change of the group does.
     """
@@ -242,16 +233,16 @@ def told_of_changes(s: GroupState, d: IntLike) -> BoolLike:
     return all_of(implies(starts, s.woken[d]), implies(_told(s, d), why), s.forall(Broker, others))
 
 
-@_always("offsets-are-persisted-before-leaving", "ST-8")
-def commits_before_it_leaves(s: GroupState, c: IntLike) -> BoolLike:
+@always("offsets-are-persisted-before-leaving", "ST-8")
+def commits_before_it_leaves(s: GroupState, c: Consumer) -> BoolLike:
     """A client that shuts down persists its offsets before it leaves the group, and leaves before it ends."""
     leaves = all_of(s.life[c] == Life.STOPPING, s.exists(Broker, lambda b: _left(s, b, c)))
     ends = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.GONE)
     return implies(any_of(leaves, ends), s.was.persisted[c])
 
 
-@_can("closed-connection-is-told", "ST-6")
-def closed_is_told(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("closed-connection-is-told", "ST-6")
+def closed_is_told(s: GroupState, c: Consumer) -> BoolLike:
     """When the connection of a client that died closes, the others are told."""
 
     def closed(b: IntLike) -> BoolLike:
@@ -260,14 +251,14 @@ def closed_is_told(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.life[c] == Life.GONE, s.exists(Broker, closed))
 
 
-@_can("a-stop-does-not-wait-for-a-broker-out-of-reach", "ST-8")
-def ends_cut_off(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("a-stop-does-not-wait-for-a-broker-out-of-reach", "ST-8")
+def ends_cut_off(s: GroupState, c: Consumer) -> BoolLike:
     """A client that stops while it is cut off from a broker ends, but that broker still lists it."""
     return all_of(s.life[c] == Life.GONE, s.exists(Broker, lambda b: s.members[b].has(c)))
 
 
-@_can("a-stop-may-be-cut-short", "ST-8")
-def cut_short(s: GroupState, c: IntLike) -> BoolLike:
+@sometimes("a-stop-may-be-cut-short", "ST-8")
+def cut_short(s: GroupState, c: Consumer) -> BoolLike:
     """A process may end in the middle of its shutdown, and brokers still list it."""
     return all_of(
         s.was.life[c] == Life.STOPPING,
@@ -318,7 +309,7 @@ def claims() -> Iterator[Claim]:
         ({**_MESSAGES, "queues": 1, "leaves": 1}, (commits_before_it_leaves,)),
         (
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
-            (table_in_turn, forgets_its_own, listed_in_turn, in_reach, pulls_elsewhere, TAKEN_BACK),
+            (table_in_turn, forgets_its_own, listed_in_turn, in_reach, pulls_elsewhere, taken_back),
         ),
     )
     yield from claims_of(everything, with_messages)

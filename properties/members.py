@@ -13,58 +13,52 @@ from functools import partial
 from ..model.everything import everything
 from ..model.group import GroupState
 from ..model.history import Regression
-from ..model.kernel import all_of, any_of, not_
+from ..model.kernel import BoolLike, all_of, any_of, not_
 from ..model.membership import Consumer, Life, alive
 from ..model.rebalance import idle, wanted
 from ..model.route import Queue
-from .assignment import DISAGREEMENT_ENDS, PARTITION_LEMMA
+from .assignment import disagreement_ends, partition_lemma
 from .claim import Claim, Constants, claim_about
-from .delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS
-from .offsets import CAUSED, STORED, went_back
-from .orderly import GIVEN_UP_IS_FREE, IN_ORDER, ONE_ORDERLY_LISTENER, STAIRCASE, USED_OR_GIVEN_UP
-from .property import Kind, Property
-from .retry import NEVER_LOST
-from .settings import STOP_COMMITS
-from .turns import NOT_SENT_LATE, TAKEN_ONCE
+from .delivery import at_least_once, explained, nothing_skipped, offset_safe, progress
+from .offsets import caused, stored, went_back
+from .orderly import given_up_is_free, in_order, one_orderly_listener, staircase, used_or_given_up
+from .property import always, eventually, settles, sometimes
+from .retry import never_lost
+from .settings import stop_commits
+from .turns import not_sent_late, taken_once
 
 FORGOTTEN = went_back(Regression.BROKER_RESTART, "The broker forgets the commits of its last seconds.", "OF-23")
-STOP_ENDS = Property[GroupState](
-    id="stop-comes-to-its-end",
-    statement="A client that shuts down in order is eventually gone.",
-    kind=Kind.SETTLES,
-    holds=lambda s: s.forall(Consumer, lambda c: s.life[c] != Life.STOPPING),
-    assuming=("nobody else commits offsets of its queues meanwhile",),
-    rules=("ST-8",),
-)
-LEFT_FOR_LATER = Property[GroupState](
-    id="queue-out-of-reach-is-left",
-    statement="If a client cannot ask a broker for the offset of a queue, its pass leaves the queue out.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Consumer,
-        lambda c: s.exists(Queue, lambda q: all_of(alive(s, c), idle(s, c), wanted(s, c, q), not_(s.owns[c, q]))),
-    ),
-    rules=("RB-40",),
-)
 
-LISTED = Property[GroupState](
-    id="queues-for-listed-members-only",
-    statement="A client that is not in the member list it uses has no queue, not even one of the retry topic.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: any_of(s.view[c].has(c), s.forall(Queue, lambda q: not_(s.owns[c, q])))
-    ),
-    rules=("RB-20", "EN-10"),
-)
-COMMITTED = Property[GroupState](
-    id="what-is-done-is-committed",
-    statement="The committed offset of every queue eventually reaches its end, if a client lives on.",
-    kind=Kind.EVENTUALLY,
+
+@settles("stop-comes-to-its-end", "ST-8", assuming=("nobody else commits offsets of its queues meanwhile",))
+def stop_ends(s: GroupState, c: Consumer) -> BoolLike:
+    """A client that shuts down in order is eventually gone."""
+    return s.life[c] != Life.STOPPING
+
+
+@sometimes("queue-out-of-reach-is-left", "RB-40")
+def left_for_later(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """If a client cannot ask a broker for the offset of a queue, its pass leaves the queue out."""
+    return all_of(alive(s, c), idle(s, c), wanted(s, c, q), not_(s.owns[c, q]))
+
+
+@always("queues-for-listed-members-only", "RB-20", "EN-10")
+def listed(s: GroupState, c: Consumer) -> BoolLike:
+    """A client that is not in the member list it uses has no queue, not even one of the retry topic."""
+    return any_of(s.view[c].has(c), s.forall(Queue, lambda q: not_(s.owns[c, q])))
+
+
+@eventually(
+    "what-is-done-is-committed",
+    "G10",
+    "OF-6",
     after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.UP),
-    holds=STORED.holds,
-    assuming=PROGRESS.assuming,
-    rules=("G10", "OF-6"),
+    assuming=progress.assuming,
 )
+def committed(s: GroupState) -> BoolLike:
+    """The committed offset of every queue eventually reaches its end, if a client lives on."""
+    return stored.holds(s)
+
 
 GROUP: Constants = {"running": 0, "consumers": 2, "queues": 1, "messages": 1}
 STOPS: Constants = {**GROUP, "leaves": 1, "watch_windows": 1}
@@ -100,33 +94,30 @@ _claim = partial(claim_about, everything)
 def claims() -> Iterator[Claim]:
     """All claims about groups with real members."""
     for constants in (STOPS, ALONE, CRASHES, CUT, RETRIES):
-        for property in (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA, PROGRESS):
+        for property in (offset_safe, at_least_once, nothing_skipped, partition_lemma, progress):
             yield _claim(property, constants)
     for constants in (ALONE, CRASHES, CUT, RETRIES):
-        yield _claim(DISAGREEMENT_ENDS, constants)
-        yield _claim(COMMITTED, constants)
+        yield _claim(disagreement_ends, constants)
+        yield _claim(committed, constants)
     for constants in (ALONE, CRASHES):
-        yield _claim(EXPLAINED, constants)
-    for property in (NOT_SENT_LATE, TAKEN_ONCE):
+        yield _claim(explained, constants)
+    for property in (not_sent_late, taken_once):
         yield _claim(property, STOPS)
-    for property in (STOP_ENDS, STOP_COMMITS):
+    for property in (stop_ends, stop_commits):
         yield _claim(property, ALONE)
-    for property in (CAUSED, FORGOTTEN, LEFT_FOR_LATER):
+    for property in (caused, FORGOTTEN, left_for_later):
         yield _claim(property, CUT)
-    for property in (NEVER_LOST, LISTED):
+    for property in (never_lost, listed):
         yield _claim(property, RETRIES)
     yield from _in_order()
 
 
 def _in_order() -> Iterator[Claim]:
     """Orderly clients with real members: their locks follow real rebalance, and their messages the locks."""
-    safe = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, PARTITION_LEMMA)
-    in_order = (IN_ORDER, STAIRCASE, ONE_ORDERLY_LISTENER, USED_OR_GIVEN_UP, GIVEN_UP_IS_FREE)
-    for constants in (BATCHES, {**ORDERLY, "crashes": 1}, ORDERLY_QUEUES, RENEWED):
-        for property in (*safe, PROGRESS, *in_order, DISAGREEMENT_ENDS, COMMITTED):
+    safe = (offset_safe, at_least_once, nothing_skipped, partition_lemma)
+    kept = (in_order, staircase, one_orderly_listener, used_or_given_up, given_up_is_free)
+    for constants in (BATCHES, {**ORDERLY, "crashes": 1}, ORDERLY_QUEUES, RENEWED, TICKING):
+        for property in (*safe, progress, *kept, disagreement_ends, committed):
             yield _claim(property, constants)
-    for property in (*safe, PROGRESS):
+    for property in (*safe, progress):
         yield _claim(property, {**ORDERLY, "leaves": 1})
-    # Without its renewals a lock expires again and again, so only what must never happen is claimed here.
-    for property in (*safe, *in_order):
-        yield _claim(property, TICKING)

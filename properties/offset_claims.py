@@ -11,33 +11,33 @@ from functools import partial
 from ..model.consumption import consumption
 from ..model.history import Regression
 from .claim import Claim, Constants, claim_about
-from .delivery import EXPLAINED, OFFSET_SAFE, PROGRESS
+from .delivery import explained, offset_safe, progress
 from .offsets import (
-    AT_THE_END,
-    CAUSED,
-    COPIED,
-    CORRECTED_KEPT,
-    COUNTED,
-    EMPTY_AGAIN,
-    FOREIGN_FORGOTTEN,
-    NEVER_BACK,
-    OLD_COPY_SERVES,
-    ON_DISK,
-    ONE_PULL,
-    OWNED_ONLY,
-    PINNED,
-    QUIET_ONCE,
-    RESET_ENDS,
-    RESET_LASTS,
-    RESET_PAUSES,
-    RETRY_FROM_BEGINNING,
-    SAFE_FROM_START,
-    STORED,
-    WHERE_CHOSEN,
+    at_the_end,
+    caused,
+    copied,
+    corrected_kept,
+    counted,
+    empty_again,
+    foreign_forgotten,
+    never_back,
+    old_copy_serves,
+    on_disk,
+    one_pull,
+    owned_only,
+    pinned,
+    quiet_once,
+    reset_ends,
+    reset_lasts,
+    reset_pauses,
+    retry_from_beginning,
+    safe_from_start,
+    stored,
     went_back,
+    where_chosen,
 )
 from .property import Property
-from .unbounded import MARK_KEPT
+from .unbounded import mark_kept
 
 WATCH: Constants = {"messages": 2, "watch_offsets": 1}
 ALONE: Constants = {**WATCH, "consumers": 1}
@@ -165,20 +165,20 @@ def claims() -> Iterator[Claim]:
 
 def _back_claims() -> Iterator[Claim]:
     """G7: what moves an offset back; each way is a witness, and there is no other."""
-    yield _claim(NEVER_BACK, ONE_OWNER)
-    yield _claim(NEVER_BACK, {**ALONE, "moves": 1, "held_updates": 1})
+    yield _claim(never_back, ONE_OWNER)
+    yield _claim(never_back, {**ALONE, "moves": 1, "held_updates": 1})
     for witness, constants, lesson in _BACK:
-        yield _claim(NEVER_BACK, constants, lesson)
+        yield _claim(never_back, constants, lesson)
         yield _claim(witness, constants)
-        yield _claim(CAUSED, constants)
-        yield _claim(OWNED_ONLY, constants)
+        yield _claim(caused, constants)
+        yield _claim(owned_only, constants)
     old_steps: Constants = {**SHORTENED_IN_STEPS, "version": "4.9.8"}
     for constants in (ONE_OWNER, SHORTENED_IN_STEPS, old_steps, SERVER_RESET):
-        yield _claim(CAUSED, constants)
-        yield _claim(OWNED_ONLY, constants)
-    yield _claim(CAUSED, {**FAILED_QUERY, "watch_offsets": 1})
+        yield _claim(caused, constants)
+        yield _claim(owned_only, constants)
+    yield _claim(caused, {**FAILED_QUERY, "watch_offsets": 1})
     yield _claim(
-        CAUSED,
+        caused,
         {**FAILED_QUERY, "watch_offsets": 1, "version": "4.9.8", "from_where": "FIRST_OFFSET"},
         "4.9.8 takes any error of the broker for 'no offset': with FIRST_OFFSET the group starts all over again.",
     )
@@ -196,22 +196,22 @@ def _loss_claims() -> Iterator[Claim]:
         RECREATED,
     )
     for constants in harmless:
-        yield _claim(OFFSET_SAFE, constants)
+        yield _claim(offset_safe, constants)
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {**FAILED_QUERY, "version": "4.9.8"},
         "4.9.8 takes any error of the broker for 'no offset', and LAST_OFFSET jumps to the end (G2-2).",
     )
     yield _claim(
-        OFFSET_SAFE, RETENTION, "What retention deletes before it was consumed is silently passed over (G2-3)."
+        offset_safe, RETENTION, "What retention deletes before it was consumed is silently passed over (G2-3)."
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {"messages": 2, "consumers": 1, "removals": 1},
         "A pull that finds index entries of deleted messages continues after them (G2-3).",
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {"messages": 2, "consumers": 1, "truncations": 1},
         (
             "An offset beyond the end of a shortened log is corrected to that end, past what the client had pulled "
@@ -219,22 +219,22 @@ def _loss_claims() -> Iterator[Claim]:
         ),
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {"messages": 1, "arriving": 1, "consumers": 1, "truncations": 1},
         "A log that lost its tail and has grown again hides new messages below the committed offset (G2-4).",
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {**RESET_NEW, "consumers": 1, "reset_to": 1},
         "A reset forward skips everything in between (G2-5).",
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {**RECREATED, "version": "4.9.8"},
         "4.9.8 keeps the offsets of a deleted topic: the first messages of its next life are below them (G2-5).",
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {**RECREATED, "from_where": "LAST_OFFSET"},
         "A topic created again is a new one: LAST_OFFSET skips what came before the first start (G2-5).",
     )
@@ -248,39 +248,39 @@ def _start_claims() -> Iterator[Claim]:
             if from_where == "TIMESTAMP":
                 constants["timestamp_offset"] = 1
             skips = from_where != "FIRST_OFFSET" and not in_memory
-            yield _claim(WHERE_CHOSEN, constants)
-            yield _claim(SAFE_FROM_START, constants)
+            yield _claim(where_chosen, constants)
+            yield _claim(safe_from_start, constants)
             yield _claim(
-                OFFSET_SAFE, constants, f"{from_where} skips what is older than the group (G2-1)." if skips else ""
+                offset_safe, constants, f"{from_where} skips what is older than the group (G2-1)." if skips else ""
             )
-    yield _claim(AT_THE_END, {**NEW, "from_where": "LAST_OFFSET"})
+    yield _claim(at_the_end, {**NEW, "from_where": "LAST_OFFSET"})
     yield _claim(
-        AT_THE_END,
+        at_the_end,
         {**NEW, "from_where": "LAST_OFFSET", "head_in_memory": 1},
         "On a young topic, the broker answers 0: the group reads everything although LAST_OFFSET was asked for.",
     )
-    yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "LAST_OFFSET", "head_in_memory": 1})
-    yield _claim(RETRY_FROM_BEGINNING, {**RETRY, "from_where": "FIRST_OFFSET"})
+    yield _claim(retry_from_beginning, {**RETRY, "from_where": "LAST_OFFSET", "head_in_memory": 1})
+    yield _claim(retry_from_beginning, {**RETRY, "from_where": "FIRST_OFFSET"})
     yield _claim(
-        RETRY_FROM_BEGINNING,
+        retry_from_beginning,
         {**RETRY, "from_where": "TIMESTAMP"},
         "With TIMESTAMP a retry queue is started at its end: retries that were stored before are skipped (G2-1).",
     )
-    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1})
-    for property in (OFFSET_SAFE, PROGRESS):
+    yield _claim(offset_safe, {**ADDED_QUEUE, "head_in_memory": 1})
+    for property in (offset_safe, progress):
         yield _claim(property, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps"})
-    yield _claim(OFFSET_SAFE, {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps", "version": "4.9.8"})
+    yield _claim(offset_safe, {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps", "version": "4.9.8"})
     # The other queue has an offset, so nobody asks there what to do without one.
     yield _claim(
-        NEVER_BACK, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps", "moves": 1, "watch_offsets": 1}
+        never_back, {**ADDED_QUEUE, "from_where": "FIRST_OFFSET", "starts": "steps", "moves": 1, "watch_offsets": 1}
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         ADDED_QUEUE,
         "A queue added to the topic is started at its end once its head has left the memory: the beginning is skipped.",
     )
     yield _claim(
-        OFFSET_SAFE,
+        offset_safe,
         {**ADDED_QUEUE, "head_in_memory": 1, "starts": "steps"},
         (
             "Since 5.1, the broker does not answer 0 for an empty queue: what is stored before the client asks "
@@ -291,11 +291,11 @@ def _start_claims() -> Iterator[Claim]:
 
 def _reset_claims() -> Iterator[Claim]:
     """G2-9, G2-10: what undoes a reset."""
-    yield _claim(RESET_LASTS, {**RESET_OLD, "messages": 2, "consumers": 1})
-    yield _claim(RESET_LASTS, {**RESET_NEW, "messages": 2, "consumers": 1, "resets": 2, "piggyback": 1})
-    yield _claim(RESET_PAUSES, {**RESET_OLD, "messages": 2, "consumers": 1})
+    yield _claim(reset_lasts, {**RESET_OLD, "messages": 2, "consumers": 1})
+    yield _claim(reset_lasts, {**RESET_NEW, "messages": 2, "consumers": 1, "resets": 2, "piggyback": 1})
+    yield _claim(reset_pauses, {**RESET_OLD, "messages": 2, "consumers": 1})
     for constants in (RESET_OLD, RESET_NEW):
-        yield _claim(RESET_ENDS, {**constants, "consumers": 1})
+        yield _claim(reset_ends, {**constants, "consumers": 1})
     old: tuple[tuple[Constants, str], ...] = (
         (
             {"consumers": 2},
@@ -343,27 +343,27 @@ def _reset_claims() -> Iterator[Claim]:
         ({"consumers": 1, "pulls": "fine", "moves": 1}, "A late answer for a dead window undoes the reset (G2-9)."),
     )
     for constants, lesson in old:
-        yield _claim(RESET_LASTS, {**RESET_OLD, **constants}, lesson)
+        yield _claim(reset_lasts, {**RESET_OLD, **constants}, lesson)
     for constants, lesson in new:
-        yield _claim(RESET_LASTS, {**RESET_NEW, **constants}, lesson)
+        yield _claim(reset_lasts, {**RESET_NEW, **constants}, lesson)
 
 
 def _progress_claims() -> Iterator[Claim]:
     """G10, U4: windows that pull, and what keeps them from pulling."""
-    yield _claim(COUNTED, COUNTERS)
-    yield _claim(ONE_PULL, COUNTERS)
-    yield _claim(ONE_PULL, {**FINE, "piggyback": 1, "truncations": 1, "arriving": 1})
-    yield _claim(EXPLAINED, {**FINE, "messages": 1, "causes": 1})
-    yield _claim(PROGRESS, COUNTERS)
-    yield _claim(PROGRESS, FINE)
+    yield _claim(counted, COUNTERS)
+    yield _claim(one_pull, COUNTERS)
+    yield _claim(one_pull, {**FINE, "piggyback": 1, "truncations": 1, "arriving": 1})
+    yield _claim(explained, {**FINE, "messages": 1, "causes": 1})
+    yield _claim(progress, COUNTERS)
+    yield _claim(progress, FINE)
     yield _claim(
-        PROGRESS,
+        progress,
         {**FINE, "pulls": "whole", "idle_limit": 0},
         "A lost pull loop is brought back by the limit of 120 s, and by nothing else.",
     )
-    yield _claim(PINNED, HUNG)
+    yield _claim(pinned, HUNG)
     yield _claim(
-        STORED,
+        stored,
         {"messages": 2, "consumers": 1, "hangs": 1},
         (
             "One listener call that never returns pins the offset: what is finished above it comes again after "
@@ -380,12 +380,12 @@ def _progress_claims() -> Iterator[Claim]:
         {"messages": 2, "consumers": 1, "moves": 1, "pulls": "fine", "piggyback": 1},
     )
     for constants in repaired:
-        yield _claim(STORED, constants)
-    yield _claim(COPIED, {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1})
-    yield _claim(OLD_COPY_SERVES, {"messages": 2, "consumers": 1, "slaves": 1, "fail_overs": 1})
-    yield _claim(FOREIGN_FORGOTTEN, {"messages": 1, "moves": 1, "held_updates": 1, "overlaps": 0})
-    yield _claim(CORRECTED_KEPT, OLD_CORRECTION)
-    yield _claim(MARK_KEPT, {**FINE, "lost_pulls": 0, "piggyback": 1, "truncations": 1, "watch_marks": 1})
-    yield _claim(EMPTY_AGAIN, RECREATED)
-    yield _claim(ON_DISK, {**BROKER_RESTART, "watch_offsets": 0})
-    yield _claim(QUIET_ONCE, {"messages": 2, "consumers": 1, "causes": 1})
+        yield _claim(stored, constants)
+    yield _claim(copied, {"messages": 2, "crashes": 1, "slaves": 1, "fail_overs": 1})
+    yield _claim(old_copy_serves, {"messages": 2, "consumers": 1, "slaves": 1, "fail_overs": 1})
+    yield _claim(foreign_forgotten, {"messages": 1, "moves": 1, "held_updates": 1, "overlaps": 0})
+    yield _claim(corrected_kept, OLD_CORRECTION)
+    yield _claim(mark_kept, {**FINE, "lost_pulls": 0, "piggyback": 1, "truncations": 1, "watch_marks": 1})
+    yield _claim(empty_again, RECREATED)
+    yield _claim(on_disk, {**BROKER_RESTART, "watch_offsets": 0})
+    yield _claim(quiet_once, {"messages": 2, "consumers": 1, "causes": 1})

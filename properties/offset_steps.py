@@ -12,10 +12,7 @@ from ..model.process_queue import NO_OFFSET, in_table
 from ..model.pull import carries
 from ..model.route import Queue
 from .changes import fine, had, in_two_steps, lives, noted, works
-from .of_each import always, sometimes
-
-_always = always(Consumer, Queue)
-_of_queues = always(Queue)
+from .property import always, sometimes
 
 
 def _sends_target(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
@@ -24,8 +21,8 @@ def _sends_target(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(sets, s.target[c, q] == NO_OFFSET)
 
 
-@_of_queues("offset-that-arrives-was-sent", "OF-5", "OF-20")
-def was_sent(s: GroupState, q: IntLike) -> BoolLike:
+@always("offset-that-arrives-was-sent", "OF-5", "OF-20")
+def was_sent(s: GroupState, q: Queue) -> BoolLike:
     """The offset that the broker stores is one that a client remembers for a queue in its table, one that was held up,
     came with a pull or belongs to a correction or a reset, or one from the broker's disk.
     """
@@ -48,8 +45,8 @@ def was_sent(s: GroupState, q: IntLike) -> BoolLike:
     return any_of(same(now, s.was.committed[q]), late, reset, back, s.exists(Consumer, sent))
 
 
-@_always("dropped-queue-leaves-its-offset", "RB-32")
-def last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("dropped-queue-leaves-its-offset", "RB-32")
+def last_sent(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client that removes a queue from its table sends the offset it remembers, even if late."""
     left = all_of(had(s, c, q), not_(in_table(s, c, q)), works(s, c))
     first = s.was.memory[c, q]
@@ -60,8 +57,8 @@ def last_sent(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(left, stored)
 
 
-@_always("corrected-offset-is-sent", "PL-23")
-def corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("corrected-offset-is-sent", "PL-23")
+def corrected(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A window whose position the broker refuses is dropped, and stays in the table until its corrected offset is sent;
     then nothing is left of it. Only one is corrected at a time.
     """
@@ -79,8 +76,8 @@ def corrected(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("corrected-offset-is-set-once", "PL-23")
-def corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("corrected-offset-is-set-once", "PL-23")
+def corrected_once(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 sets and sends a corrected offset once, and sends whatever it has become when it removes the
     queue.
     """
@@ -95,8 +92,8 @@ def corrected_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_of_queues("commit-that-is-held-up-was-sent", "OF-8")
-def held_up(s: GroupState, q: IntLike) -> BoolLike:
+@always("commit-that-is-held-up-was-sent", "OF-8")
+def held_up(s: GroupState, q: Queue) -> BoolLike:
     """A commit that is held up was sent by a client for a queue in its table, is new to the broker, and is stored
     unchanged.
     """
@@ -120,8 +117,8 @@ def held_up(s: GroupState, q: IntLike) -> BoolLike:
     )
 
 
-@_always("reset-is-learnt-by-a-pull", "OF-30", "PL-18")
-def learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("reset-is-learnt-by-a-pull", "OF-30", "PL-18")
+def learns(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client learns of a reset from the answer to a pull of the queue, and that pull still brings its old offset."""
     new = all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))
     pulled = s.was.asked[c, q] if fine(s) else True
@@ -132,15 +129,15 @@ def learns(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_of_queues("reset-is-kept-until-it-is-learnt", "OF-30")
-def told_once(s: GroupState, q: IntLike) -> BoolLike:
+@always("reset-is-kept-until-it-is-learnt", "OF-30")
+def told_once(s: GroupState, q: Queue) -> BoolLike:
     """The broker keeps a reset until a client has learnt of it."""
     gone = all_of(s.was.reset_noted[q], not_(s.reset_noted[q]))
     return implies(gone, s.exists(Consumer, lambda c: all_of(s.zombie[c, q], not_(s.was.zombie[c, q]))))
 
 
-@_always("client-resets-all-its-queues", "OF-31")
-def reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("client-resets-all-its-queues", "OF-31")
+def reset_in_turn(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 that is told to reset drops all its windows, then sends the offset of the reset for each, and
     removes them.
     """
@@ -154,20 +151,20 @@ def reset_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@sometimes(Queue)("restart-takes-commits-back", "OF-23")
-def taken_back(s: GroupState, q: IntLike) -> BoolLike:
+@sometimes("restart-takes-commits-back", "OF-23")
+def taken_back(s: GroupState, q: Queue) -> BoolLike:
     """A broker that restarts has the offset that it had written to its disk, and no longer what was committed since."""
     return all_of(s.committed[q] < s.was.committed[q], s.committed[q] == s.was.on_disk[q])
 
 
-@_of_queues("disk-has-what-was-committed", "OF-23")
-def on_disk(s: GroupState, q: IntLike) -> BoolLike:
+@always("disk-has-what-was-committed", "OF-23")
+def on_disk(s: GroupState, q: Queue) -> BoolLike:
     """What a broker writes to its disk is the offset that is committed at that time."""
     return any_of(same(s.on_disk[q], s.was.on_disk[q]), s.on_disk[q] == s.was.committed[q])
 
 
-@_always("ghost-goes-on-message-by-message", "OF-31")
-def ghost_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("ghost-goes-on-message-by-message", "OF-31")
+def ghost_in_turn(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A window that a reset of 4.9.8 left outside the table handles one message after the other, and raises the offset
     of its queue each time.
     """
@@ -177,8 +174,8 @@ def ghost_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(goes_on, all_of(now == was + 1, done, s.memory[c, q] >= now))
 
 
-@_of_queues("giving-up-excuses-what-is-left-to-do", "RB-32", "G1")
-def excused(s: GroupState, q: IntLike) -> BoolLike:
+@always("giving-up-excuses-what-is-left-to-do", "RB-32", "G1")
+def excused(s: GroupState, q: Queue) -> BoolLike:
     """Giving up a queue is a cause only of repeating what lies above the stored offset, or what another client has of
     the queue.
     """
@@ -191,8 +188,8 @@ def excused(s: GroupState, q: IntLike) -> BoolLike:
     return s.forall(Message, may_come)
 
 
-@sometimes(Consumer, Queue)("failed-query-is-read-as-no-offset", "RB-42")
-def read_as_none(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("failed-query-is-read-as-no-offset", "RB-42")
+def read_as_none(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 whose query for the offset fails begins where its ConsumeFromWhere says, though one
     is stored.
     """
@@ -201,14 +198,14 @@ def read_as_none(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@sometimes(Consumer, Queue)("queue-may-be-lost-while-it-is-corrected", "PL-23", "RB-32")
-def lost_in_a_correction(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("queue-may-be-lost-while-it-is-corrected", "PL-23", "RB-32")
+def lost_in_a_correction(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A pass may take away a queue from a client that has dropped its window but not yet corrected the offset."""
     return all_of(s.was.zombie[c, q], not_(in_table(s, c, q)), s.target[c, q] != NO_OFFSET, works(s, c))
 
 
-@_of_queues("slave-copies-a-master-that-is-there", "OF-23")
-def copied_from_the_master(s: GroupState, q: IntLike) -> BoolLike:
+@always("slave-copies-a-master-that-is-there", "OF-23")
+def copied_from_the_master(s: GroupState, q: Queue) -> BoolLike:
     """A slave copies the offsets of its master while the master is there; while clients use the slave, nothing is
     copied, and each of the two keeps its own.
     """

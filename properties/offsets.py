@@ -16,8 +16,8 @@ from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage, held, in_table
 from ..model.reset import reset_over
 from ..model.route import Queue
-from .delivery import PROGRESS, every_message, every_window
-from .property import Kind, Property
+from .delivery import every_message, progress
+from .property import Kind, Property, always, eventually, settles, sometimes
 
 
 def every_queue(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
@@ -25,49 +25,44 @@ def every_queue(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike
     return s.forall(Queue, holds)
 
 
-NEVER_BACK = Property[GroupState](
-    id="offset-never-back",
-    statement="The committed offset of a queue never decreases.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_queue(s, lambda q: s.went_back[q] == Regression.NONE),
+@always(
+    "offset-never-back",
+    "G7",
+    "OF-20",
+    "OF-23",
     assuming=(
         "one window at a time, commits under way included",
         "the broker does not restart, fail over or lose its log",
         "no operator resets it",
     ),
-    rules=("G7", "OF-20", "OF-23"),
 )
-CAUSED = Property[GroupState](
-    id="every-regression-has-a-cause",
-    statement="The committed offset decreases only for a recorded cause.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_queue(s, lambda q: s.went_back[q] != Regression.UNEXPLAINED),
-    rules=("G7", "OF-20"),
-)
-OWNED_ONLY = Property[GroupState](
-    id="offset-sent-by-owner-only",
-    statement="A client sends an offset only for a queue in its table, or when it corrects or resets one.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.sent_unowned),
-    rules=("U13", "OF-5", "OF-6"),
-)
-SAFE_FROM_START = Property[GroupState](
-    id="offset-safe-from-first-start",
-    statement="From the group's first starting point on, the committed offset never passes an unhandled message.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(
-        s,
-        lambda q, m: implies(all_of(s.group_start[q] <= m, m < s.committed[q], m < end(s, q)), s.handled[q, m]),
-    ),
-    rules=("G2", "RB-40", "CC-13"),
-)
-AT_THE_END = Property[GroupState](
-    id="new-group-starts-at-the-end",
-    statement="With CONSUME_FROM_LAST_OFFSET a new group starts at the end of every queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_queue(s, lambda q: any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == end(s, q))),
-    rules=("RB-40",),
-)
+def never_back(s: GroupState, q: Queue) -> BoolLike:
+    """The committed offset of a queue never decreases."""
+    return s.went_back[q] == Regression.NONE
+
+
+@always("every-regression-has-a-cause", "G7", "OF-20")
+def caused(s: GroupState, q: Queue) -> BoolLike:
+    """The committed offset decreases only for a recorded cause."""
+    return s.went_back[q] != Regression.UNEXPLAINED
+
+
+@always("offset-sent-by-owner-only", "U13", "OF-5", "OF-6")
+def owned_only(s: GroupState) -> BoolLike:
+    """A client sends an offset only for a queue in its table, or when it corrects or resets one."""
+    return not_(s.sent_unowned)
+
+
+@always("offset-safe-from-first-start", "G2", "RB-40", "CC-13")
+def safe_from_start(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """From the group's first starting point on, the committed offset never passes an unhandled message."""
+    return implies(all_of(s.group_start[q] <= m, m < s.committed[q], m < end(s, q)), s.handled[q, m])
+
+
+@always("new-group-starts-at-the-end", "RB-40")
+def at_the_end(s: GroupState, q: Queue) -> BoolLike:
+    """With CONSUME_FROM_LAST_OFFSET a new group starts at the end of every queue."""
+    return any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == end(s, q))
 
 
 def _where_chosen(s: GroupState, q: IntLike) -> IntLike:
@@ -80,159 +75,111 @@ def _where_chosen(s: GroupState, q: IntLike) -> IntLike:
     return {"LAST_OFFSET": whole, "FIRST_OFFSET": 0, "TIMESTAMP": minimum(s.timestamp_offset, whole)}[s.from_where]
 
 
-WHERE_CHOSEN = Property[GroupState](
-    id="new-group-starts-where-chosen",
-    statement="A new group starts at 0 if the head of the queue is in memory, otherwise where ConsumeFromWhere says.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_queue(
-        s, lambda q: any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == _where_chosen(s, q))
-    ),
-    assuming=("nothing is stored in the queue meanwhile",),
-    rules=("RB-40", "RB-41", "OF-21"),
+@always(
+    "new-group-starts-where-chosen", "RB-40", "RB-41", "OF-21", assuming=("nothing is stored in the queue meanwhile",)
 )
-RETRY_FROM_BEGINNING = Property[GroupState](
-    id="retry-queue-from-its-beginning",
-    statement="A new group starts at the beginning of its retry queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: any_of(s.group_start[s.queues - 1] == NO_OFFSET, s.group_start[s.queues - 1] == 0),
-    rules=("RB-40", "EN-11"),
-)
-RESET_LASTS = Property[GroupState](
-    id="reset-comes-through",
-    statement="When a reset is over, the committed offset has passed only what was handled after the reset.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: implies(
+def where_chosen(s: GroupState, q: Queue) -> BoolLike:
+    """A new group starts at 0 if the head of the queue is in memory, otherwise where ConsumeFromWhere says."""
+    return any_of(s.group_start[q] == NO_OFFSET, s.group_start[q] == _where_chosen(s, q))
+
+
+@always("retry-queue-from-its-beginning", "RB-40", "EN-11")
+def retry_from_beginning(s: GroupState) -> BoolLike:
+    """A new group starts at the beginning of its retry queue."""
+    return any_of(s.group_start[s.queues - 1] == NO_OFFSET, s.group_start[s.queues - 1] == 0)
+
+
+@always("reset-comes-through", "OF-30", "OF-31", "G2")
+def reset_lasts(s: GroupState) -> BoolLike:
+    """When a reset is over, the committed offset has passed only what was handled after the reset."""
+    return implies(
         reset_over(s),
         every_message(s, lambda q, m: implies(all_of(m < s.committed[q], m < end(s, q)), s.handled[q, m])),
-    ),
-    rules=("OF-30", "OF-31", "G2"),
-)
-RESET_ENDS = Property[GroupState](
-    id="reset-comes-to-its-end",
-    statement="A reset that was ordered is completed at every client, if one lives.",
-    kind=Kind.EVENTUALLY,
-    after=lambda s: not_(reset_over(s)),
-    holds=lambda s: any_of(reset_over(s), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
-    assuming=PROGRESS.assuming,
-    rules=("OF-30", "OF-31"),
-)
-CORRECTED_KEPT = Property[GroupState](
-    id="corrected-offset-is-remembered",
-    statement="Once a client has set a corrected offset, it remembers none below it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer,
-        lambda c: every_queue(
-            s, lambda q: implies(all_of(s.target_set[c, q], s.zombie[c, q]), s.memory[c, q] >= s.target[c, q])
-        ),
-    ),
-    assuming=("4.9.8, where a correction takes 10 s",),
-    rules=("PL-23",),
-)
-FOREIGN_FORGOTTEN = Property[GroupState](
-    id="foreign-offset-is-forgotten",
-    statement="Eventually, a client remembers offsets of its own queues only.",
-    kind=Kind.SETTLES,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: every_queue(s, lambda q: any_of(in_table(s, c, q), s.memory[c, q] == NO_OFFSET))
-    ),
-    rules=("OF-6",),
-)
-RESET_PAUSES = Property[GroupState](
-    id="reset-pauses-the-client",
-    statement=(
-        "While a client waits to set the offsets of a reset, it has no message that its listeners could be given."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer,
-        lambda c: implies(s.resetting[c], every_message(s, lambda q, m: s.stage[c, q, m] != Stage.WAITING)),
-    ),
-    assuming=("no pull was under way",),
-    rules=("OF-31", "PL-6"),
-)
-ONE_PULL = Property[GroupState](
-    id="one-pull-a-window",
-    statement="A window holds nothing at or beyond its pull position: nobody else pulls for it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_window(
-        s, lambda c, q: s.forall(Message, lambda m: implies(held(s, c, q, m), m < s.next_offset[c, q]))
-    ),
-    rules=("U4", "PL-1"),
-)
-EMPTY_AGAIN = Property[GroupState](
-    id="recreated-topic-is-empty",
-    statement="A topic that was deleted and created again is empty at first, whatever it had before.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: all_of(s.recreations_left == 0, every_queue(s, lambda q: end(s, q) == 0)),
-    rules=("OF-20",),
-)
-COUNTED = Property[GroupState](
-    id="counter-counts-the-window",
-    statement="The message counter of a window is the number of messages in it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer,
-        lambda c: every_queue(s, lambda q: s.counted[c, q] == s.count(Message, lambda m: held(s, c, q, m))),
-    ),
-    rules=("PQ-8", "PL-7"),
-)
-STORED = Property[GroupState](
-    id="progress-is-stored",
-    statement="The committed offset of every queue eventually reaches its end, if a client lives.",
-    kind=Kind.EVENTUALLY,
-    holds=lambda s: any_of(
+    )
+
+
+@eventually("reset-comes-to-its-end", "OF-30", "OF-31", after=lambda s: not_(reset_over(s)), assuming=progress.assuming)
+def reset_ends(s: GroupState) -> BoolLike:
+    """A reset that was ordered is completed at every client, if one lives."""
+    return any_of(reset_over(s), s.forall(Consumer, lambda c: s.life[c] != Life.UP))
+
+
+@always("corrected-offset-is-remembered", "PL-23", assuming=("4.9.8, where a correction takes 10 s",))
+def corrected_kept(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """Once a client has set a corrected offset, it remembers none below it."""
+    return implies(all_of(s.target_set[c, q], s.zombie[c, q]), s.memory[c, q] >= s.target[c, q])
+
+
+@settles("foreign-offset-is-forgotten", "OF-6")
+def foreign_forgotten(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """Eventually, a client remembers offsets of its own queues only."""
+    return any_of(in_table(s, c, q), s.memory[c, q] == NO_OFFSET)
+
+
+@always("reset-pauses-the-client", "OF-31", "PL-6", assuming=("no pull was under way",))
+def reset_pauses(s: GroupState, c: Consumer) -> BoolLike:
+    """While a client waits to set the offsets of a reset, it has no message that its listeners could be given."""
+    return implies(s.resetting[c], every_message(s, lambda q, m: s.stage[c, q, m] != Stage.WAITING))
+
+
+@always("one-pull-a-window", "U4", "PL-1")
+def one_pull(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A window holds nothing at or beyond its pull position: nobody else pulls for it."""
+    return implies(s.owns[c, q], s.forall(Message, lambda m: implies(held(s, c, q, m), m < s.next_offset[c, q])))
+
+
+@sometimes("recreated-topic-is-empty", "OF-20")
+def empty_again(s: GroupState) -> BoolLike:
+    """A topic that was deleted and created again is empty at first, whatever it had before."""
+    return all_of(s.recreations_left == 0, every_queue(s, lambda q: end(s, q) == 0))
+
+
+@always("counter-counts-the-window", "PQ-8", "PL-7")
+def counted(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """The message counter of a window is the number of messages in it."""
+    return s.counted[c, q] == s.count(Message, lambda m: held(s, c, q, m))
+
+
+@eventually("progress-is-stored", "G10", "OF-6", assuming=progress.assuming)
+def stored(s: GroupState) -> BoolLike:
+    """The committed offset of every queue eventually reaches its end, if a client lives."""
+    return any_of(
         every_queue(s, lambda q: s.committed[q] == end(s, q)),
         s.forall(Consumer, lambda c: s.life[c] != Life.UP),
-    ),
-    assuming=PROGRESS.assuming,
-    rules=("G10", "OF-6"),
-)
-ON_DISK = Property[GroupState](
-    id="progress-reaches-the-disk",
-    statement="The offset of every queue on the broker's disk eventually reaches its end, if a client lives.",
-    kind=Kind.EVENTUALLY,
-    holds=lambda s: any_of(
+    )
+
+
+@eventually("progress-reaches-the-disk", "OF-23", assuming=progress.assuming)
+def on_disk(s: GroupState) -> BoolLike:
+    """The offset of every queue on the broker's disk eventually reaches its end, if a client lives."""
+    return any_of(
         every_queue(s, lambda q: s.on_disk[q] == end(s, q)),
         s.forall(Consumer, lambda c: s.life[c] != Life.UP),
-    ),
-    assuming=PROGRESS.assuming,
-    rules=("OF-23",),
-)
-COPIED = Property[GroupState](
-    id="slave-has-the-offsets",
-    statement="Once nothing changes any more, the slave has the offsets of its master.",
-    kind=Kind.SETTLES,
-    holds=lambda s: all_of(not_(s.failed_over), every_queue(s, lambda q: s.other[q] == s.committed[q])),
-    assuming=("a master that is away comes back",),
-    rules=("OF-23",),
-)
-OLD_COPY_SERVES = Property[GroupState](
-    id="slave-serves-an-old-copy",
-    statement="While the master is away, its slave answers with an offset below what was committed.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: all_of(s.failed_over, s.exists(Queue, lambda q: s.committed[q] < s.other[q])),
-    rules=("OF-4", "OF-23"),
-)
-PINNED = Property[GroupState](
-    id="hung-message-pins-the-offset",
-    statement=(
-        "The committed offset never passes a message whose listener hangs, whatever is finished above that message."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: every_message(s, lambda q, m: implies(s.hung[c, q, m], s.committed[q] <= m))
-    ),
-    assuming=("nobody else owns the queue",),
-    rules=("PQ-2", "G10"),
-)
-QUIET_ONCE = Property[GroupState](
-    id="quiet-group-has-no-duplicates",
-    statement="Without faults and changes, no message has a reason to come again.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(s, lambda q, m: s.cause[q, m] == Cause.NONE),
-    rules=("G3", "PQ-11"),
-)
+    )
+
+
+@settles("slave-has-the-offsets", "OF-23", assuming=("a master that is away comes back",))
+def copied(s: GroupState) -> BoolLike:
+    """Once nothing changes any more, the slave has the offsets of its master."""
+    return all_of(not_(s.failed_over), every_queue(s, lambda q: s.other[q] == s.committed[q]))
+
+
+@sometimes("slave-serves-an-old-copy", "OF-4", "OF-23")
+def old_copy_serves(s: GroupState) -> BoolLike:
+    """While the master is away, its slave answers with an offset below what was committed."""
+    return all_of(s.failed_over, s.exists(Queue, lambda q: s.committed[q] < s.other[q]))
+
+
+@always("hung-message-pins-the-offset", "PQ-2", "G10", assuming=("nobody else owns the queue",))
+def pinned(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """The committed offset never passes a message whose listener hangs, whatever is finished above that message."""
+    return implies(s.hung[c, q, m], s.committed[q] <= m)
+
+
+@always("quiet-group-has-no-duplicates", "G3", "PQ-11")
+def quiet_once(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """Without faults and changes, no message has a reason to come again."""
+    return s.cause[q, m] == Cause.NONE
 
 
 def went_back(cause: Regression, statement: str, *rules: str, how: str = "") -> Property:

@@ -15,17 +15,26 @@ from ..model.orderly import batch_of, calls
 from ..model.process_queue import listener_runs, working
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .delivery import AT_LEAST_ONCE, EXPLAINED, MARK, NOTHING_SKIPPED, OFFSET_SAFE, PROGRESS, every_message
-from .offsets import COUNTED
-from .property import Kind, Property
+from .delivery import at_least_once, explained, mark, nothing_skipped, offset_safe, progress
+from .offsets import counted
+from .property import Property, always, eventually
 
 
 def _before(s: GroupState, q: IntLike, m: IntLike, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
     return s.forall(Message, lambda o: implies(o < m, holds(o)))
 
 
-def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """If a listener is busy with ``m``, all unhandled messages before it belong to the same batch."""
+@always(
+    "handled-in-order", "OR-4", "OR-7", "G4", assuming=("orderly listener", "the group begins at the first message")
+)
+def in_order(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """A message is handled for the first time only after all messages before it in its queue."""
+    return implies(s.handled[q, m], _before(s, q, m, lambda o: s.handled[q, o]))
+
+
+@always("delivered-in-steps", "OR-4", "PQ-4", "PQ-7", "G4", assuming=in_order.assuming)
+def staircase(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """No listener gets a message before all earlier ones are handled or are in the same batch."""
 
     def handled_or_joined(o: IntLike) -> BoolLike:
         return s.handled[q, o] | batch_of(s, c, q, o)
@@ -33,65 +42,44 @@ def _staircase(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return implies(listener_runs(s, c, q, m), _before(s, q, m, handled_or_joined))
 
 
-IN_ORDER = Property[GroupState](
-    id="handled-in-order",
-    statement="A message is handled for the first time only after all messages before it in its queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(
-        s, lambda q, m: implies(s.handled[q, m], _before(s, q, m, lambda o: s.handled[q, o]))
-    ),
-    assuming=("orderly listener", "the group begins at the first message"),
-    rules=("OR-4", "OR-7", "G4"),
-)
-STAIRCASE = Property[GroupState](
-    id="delivered-in-steps",
-    statement="No listener gets a message before all earlier ones are handled or are in the same batch.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: every_message(s, lambda q, m: _staircase(s, c, q, m))),
-    assuming=IN_ORDER.assuming,
-    rules=("OR-4", "PQ-4", "PQ-7", "G4"),
-)
-ONE_ORDERLY_LISTENER = Property[GroupState](
-    id="one-orderly-listener",
-    statement="Two clients never run an orderly listener on one queue at a time.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Queue, lambda q: s.count(Consumer, lambda c: calls(s, c, q)) <= 1),
+@always(
+    "one-orderly-listener",
+    "OR-11",
+    "RB-33",
+    "G1",
+    "G4",
     assuming=(
         "listener calls end before the broker gives a lock away",
         "no forced unlock, no suspended client, no lost lock table, no graceful stop while a listener runs",
     ),
-    rules=("OR-11", "RB-33", "G1", "G4"),
 )
-ONLY_FAILING = Property[GroupState](
-    id="orderly-only-failing-given-up",
-    statement="An orderly message that never fails is not sent to the retry topic.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Queue, lambda q: s.forall(Message, lambda m: implies(m > 0, s.published[q, m] == 0))),
-    assuming=("only the first message of a queue fails",),
-    rules=("OR-6", "OR-8"),
-)
-NOT_TOO_EARLY = Property[GroupState](
-    id="orderly-attempts-before-giving-up",
-    statement="An orderly message is sent to the retry topic only after as many attempts as are configured.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.too_early),
-    rules=("OR-8",),
-)
-DEAD_LETTER = Property[GroupState](
-    id="orderly-dead-letter-at-maximum",
-    statement="An orderly message that is given up becomes a dead letter, and is not tried again from the retry topic.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.goes_round),
-    rules=("OR-8", "SB-15"),
-)
-GIVEN_UP_ONCE = Property[GroupState](
-    id="orderly-given-up-once",
-    statement="An orderly message is sent to the retry topic at most once.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(s, lambda q, m: s.published[q, m] <= 1),
-    assuming=("batches of one message", "one client, which lives on"),
-    rules=("OR-8", "G5"),
-)
+def one_orderly_listener(s: GroupState, q: Queue) -> BoolLike:
+    """Two clients never run an orderly listener on one queue at a time."""
+    return s.count(Consumer, lambda c: calls(s, c, q)) <= 1
+
+
+@always("orderly-only-failing-given-up", "OR-6", "OR-8", assuming=("only the first message of a queue fails",))
+def only_failing(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """An orderly message that never fails is not sent to the retry topic."""
+    return implies(m > 0, s.published[q, m] == 0)
+
+
+@always("orderly-attempts-before-giving-up", "OR-8")
+def not_too_early(s: GroupState) -> BoolLike:
+    """An orderly message is sent to the retry topic only after as many attempts as are configured."""
+    return not_(s.too_early)
+
+
+@always("orderly-dead-letter-at-maximum", "OR-8", "SB-15")
+def dead_letter(s: GroupState) -> BoolLike:
+    """An orderly message that is given up becomes a dead letter, and is not tried again from the retry topic."""
+    return not_(s.goes_round)
+
+
+@always("orderly-given-up-once", "OR-8", "G5", assuming=("batches of one message", "one client, which lives on"))
+def given_up_once(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """An orderly message is sent to the retry topic at most once."""
+    return s.published[q, m] <= 1
 
 
 def _kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
@@ -99,25 +87,24 @@ def _kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(working(s, c), holds_lock(s, c, q), not_(s.owns[c, q]))
 
 
-GIVEN_UP_IS_FREE = Property[GroupState](
-    id="given-up-queue-is-unlocked",
-    statement="A queue that its client has given up is eventually unlocked, whatever is still in the cache.",
-    kind=Kind.EVENTUALLY,
+@eventually(
+    "given-up-queue-is-unlocked",
+    "RB-33",
+    "RB-34",
+    "G10",
     after=lambda s: s.exists(Consumer, lambda c: s.exists(Queue, lambda q: _kept(s, c, q))),
-    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_kept(s, c, q)))),
     assuming=("listeners return", "no lock request is late"),
-    rules=("RB-33", "RB-34", "G10"),
 )
+def given_up_is_free(s: GroupState) -> BoolLike:
+    """A queue that its client has given up is eventually unlocked, whatever is still in the cache."""
+    return s.forall(Consumer, lambda c: s.forall(Queue, lambda q: not_(_kept(s, c, q))))
 
-USED_OR_GIVEN_UP = Property[GroupState](
-    id="queue-is-used-or-given-up",
-    statement="A queue that an orderly client is giving up is taken again only after it has left the table.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: s.forall(Queue, lambda q: not_(all_of(s.owns[c, q], s.dropped[c, q])))
-    ),
-    rules=("RB-30", "RB-35"),
-)
+
+@always("queue-is-used-or-given-up", "RB-30", "RB-35")
+def used_or_given_up(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A queue that an orderly client is giving up is taken again only after it has left the table."""
+    return not_(all_of(s.owns[c, q], s.dropped[c, q]))
+
 
 _COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
 """Ticks of 30 s: a client believes in a lock for 1, the lock lasts for 2, and a call lasts 1 at most."""
@@ -158,7 +145,7 @@ UNLOCKED: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1}
 ZOMBIE: Constants = {**_STILL, "consumers": 1, "messages": 2, "moves": 1, "reallocations": 1}
 GHOST: Constants = {**_COARSE, "renewals": "certain", "messages": 1, "moves": 1, "late_locks": 1}
 
-_SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, IN_ORDER, STAIRCASE)
+_SAFE = (offset_safe, at_least_once, nothing_skipped, in_order, staircase)
 _SAFE_IN: tuple[Constants, ...] = (STOPPED_CLOCK, LOCKED, FORCED, WHOLE, OLD, LATE, FINE, BATCHES, MANUAL)
 
 _TWO_AT_ONCE: tuple[tuple[Constants, str], ...] = (
@@ -189,22 +176,22 @@ def claims() -> Iterator[Claim]:
         for property in _SAFE:
             yield _claim(property, constants)
         if constants.get("pulls", "whole") == "whole":
-            yield _claim(MARK, constants)
+            yield _claim(mark, constants)
         if constants.get("causes"):
-            yield _claim(EXPLAINED, constants)
+            yield _claim(explained, constants)
     for constants in (STOPPED_CLOCK, LOCKED, LATE):
-        yield _claim(ONE_ORDERLY_LISTENER, constants)
-    for property in (OFFSET_SAFE, IN_ORDER, NOT_TOO_EARLY, DEAD_LETTER):
+        yield _claim(one_orderly_listener, constants)
+    for property in (offset_safe, in_order, not_too_early, dead_letter):
         yield _claim(property, LIMITED)
         yield _claim(property, {**LIMITED, "version": "4.9.8"})
-    yield _claim(NOT_TOO_EARLY, MANUAL_LIMITED)
+    yield _claim(not_too_early, MANUAL_LIMITED)
     for constants in (GIVEN_UP, {**GIVEN_UP, "auto_commit": 0}):
-        for property in (GIVEN_UP_ONCE, ONLY_FAILING):
+        for property in (given_up_once, only_failing):
             yield _claim(property, constants)
-    yield _claim(STAIRCASE, BROADCAST)
-    yield _claim(COUNTED, {**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1})
+    yield _claim(staircase, BROADCAST)
+    yield _claim(counted, {**_STILL, "consumers": 1, "failures": 2, "counters": 1, "threshold": 1})
     for version in ("5.3.3", "4.9.8"):
-        yield _claim(GIVEN_UP_IS_FREE, {**UNLOCKED, "version": version})
+        yield _claim(given_up_is_free, {**UNLOCKED, "version": version})
     for constants in (
         {**_STILL, "moves": 1, "failures": 2},
         {**_COARSE, "renewals": "certain", "messages": 1, "crashes": 1, "leaves": 1},
@@ -214,31 +201,31 @@ def claims() -> Iterator[Claim]:
         ZOMBIE,
         GHOST,
     ):
-        yield _claim(PROGRESS, constants)
+        yield _claim(progress, constants)
     yield from _naive()
 
 
 def _naive() -> Iterator[Claim]:
     for constants, lesson in _TWO_AT_ONCE:
-        yield _claim(ONE_ORDERLY_LISTENER, constants, lesson)
+        yield _claim(one_orderly_listener, constants, lesson)
     rows: tuple[tuple[Property, Constants, str], ...] = (
         (
-            IN_ORDER,
+            in_order,
             {"messages": 2, "consumers": 1},
             "A concurrent listener keeps no order, not even in one client.",
         ),
         (
-            PROGRESS,
+            progress,
             POISON,
             "By default an orderly message that always fails is tried for ever, and blocks its queue.",
         ),
         (
-            PROGRESS,
+            progress,
             {**ZOMBIE, "idle_limit": 0},
             "A queue that comes back while it is being given up is consumed by nobody until its pull expires (120 s).",
         ),
         (
-            GIVEN_UP_ONCE,
+            given_up_once,
             {**_STILL, "consumers": 1, "give_up": "attempts", "batch": 2, "failures": 4},
             (
                 "In a batch with different counts, a message that has reached its limit is sent to the retry "
@@ -246,7 +233,7 @@ def _naive() -> Iterator[Claim]:
             ),
         ),
         (
-            GIVEN_UP_ONCE,
+            given_up_once,
             {**_COARSE, "give_up": "attempts", "messages": 1, "failures": 4, "crashes": 1},
             "The count is in memory only: after a crash the message gets all its attempts again.",
         ),

@@ -12,11 +12,7 @@ from ..model.orderly import Result, calls, gives_up, manual_commit
 from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import NO_OFFSET, Orphan, Stage
 from ..model.route import Queue
-from .of_each import always, sometimes
-from .property import Kind, Property
-
-_always = always(Consumer, Queue)
-_can = sometimes(Consumer, Queue)
+from .property import always, eventually, sometimes
 
 
 def _acted_upon(s: GroupState, c: IntLike, q: IntLike, *results: Result) -> BoolLike:
@@ -31,8 +27,8 @@ def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
 
 
-@_always("orderly-offset-moves-with-its-batch", "OR-7", "PQ-5")
-def offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-offset-moves-with-its-batch", "OR-7", "PQ-5")
+def offset_of_a_batch(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The offset of an orderly window moves past the batch that is committed, if the queue is still owned, and
     otherwise only past what a pull passes over.
     """
@@ -52,8 +48,8 @@ def offset_of_a_batch(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(stays, any_of(committed, sent_off, all_of(not_(commits), any_of(kept, found_nothing))))
 
 
-@_always("orderly-call-gets-the-first-that-wait", "PQ-4", "OR-6")
-def first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-call-gets-the-first-that-wait", "PQ-4", "OR-6")
+def first_that_wait(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly call gets the first messages that wait in the window, and at most
     consumeMessageBatchMaxSize of them.
     """
@@ -68,8 +64,8 @@ def first_that_wait(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.forall(Message, in_turn), s.count(Message, begins) <= s.batch)
 
 
-@_always("kept-batch-waits-for-its-commit", "OR-7", "PQ-6")
-def kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("kept-batch-waits-for-its-commit", "OR-7", "PQ-6")
+def kept_is_taken(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Without autoCommit, a batch that succeeded stays taken until a commit, or is put back by a rollback."""
     keeps = _acted_upon(s, c, q, Result.SUCCESS)
 
@@ -80,14 +76,14 @@ def kept_is_taken(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, of_one)
 
 
-@_can("listener-may-say-commit", "OR-7")
-def says_commit(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("listener-may-say-commit", "OR-7")
+def says_commit(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Without autoCommit, a listener may say COMMIT."""
     return s.result[c, q] == Result.COMMIT
 
 
-@_can("rolled-back-batch-waits-to-be-taken", "OR-7", "PQ-6")
-def rolled_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("rolled-back-batch-waits-to-be-taken", "OR-7", "PQ-6")
+def rolled_back(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Without autoCommit, a listener may say ROLLBACK: what was taken since the last commit is put back, to be taken
     again.
     """
@@ -97,8 +93,8 @@ def rolled_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("poison-message-never-succeeds", "OR-6")
-def never_succeeds(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("poison-message-never-succeeds", "OR-6")
+def never_succeeds(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """No listener call succeeds with a message that no attempt can handle."""
     return implies(
         all_of(s.was.stage[c, q, 0] == Stage.RUNNING, s.was.result[c, q] == Result.NONE),
@@ -106,8 +102,8 @@ def never_succeeds(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("each-failure-is-counted", "OR-8")
-def counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("each-failure-is-counted", "OR-8")
+def counted_on(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly message that is put back alone counts one more attempt, even if it could not be sent to the retry
     topic. It is counted only when it waits for a listener again.
     """
@@ -122,14 +118,14 @@ def counted_on(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, one_more)
 
 
-@_can("failed-publishing-goes-on-counting", "OR-8")
-def beyond_the_limit(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("failed-publishing-goes-on-counting", "OR-8")
+def beyond_the_limit(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A message that is at its limit and cannot be sent to the retry topic is consumed again."""
     return s.exists(Message, lambda m: s.suspended[c, q, m] > s.attempts)
 
 
-@_always("call-grows-old-from-its-start", "OR-6", "RB-33")
-def age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("call-grows-old-from-its-start", "OR-6", "RB-33")
+def age_of_a_call(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The age of a listener call is the time since its start, even if it outlives its window. Without a call there is
     no age.
     """
@@ -146,14 +142,14 @@ def age_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("result-is-acted-upon-at-once", "OR-5", "OR-7")
-def acted_upon_at_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("result-is-acted-upon-at-once", "OR-5", "OR-7")
+def acted_upon_at_once(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The result of an orderly listener is acted upon before time passes: no lock ages in between."""
     return implies(s.was.lock_age[c, q] < s.lock_age[c, q], s.was.result[c, q] == Result.NONE)
 
 
-@_always("orderly-window-begins-with-a-new-lock", "RB-30", "OR-9")
-def begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-window-begins-with-a-new-lock", "RB-30", "OR-9")
+def begins_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client takes a queue with a lock that is new to broker and client, and believes in no lock of a queue
     that it does not have.
     """
@@ -166,8 +162,8 @@ def begins_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("orderly-listener-begins-under-its-lock", "OR-4", "OR-6")
-def calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-listener-begins-under-its-lock", "OR-4", "OR-6")
+def calls_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly listener is called only for a queue in use, with a lock that its client may still believe in."""
 
     def called(m: IntLike) -> BoolLike:
@@ -177,21 +173,21 @@ def calls_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.exists(Message, called), all_of(s.was.owns[c, q], s.was.life[c] == Life.UP, fresh))
 
 
-@_always("orderly-queue-is-pulled-under-its-lock", "PL-10", "OR-9")
-def pulled_locked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-queue-is-pulled-under-its-lock", "PL-10", "OR-9")
+def pulled_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client that has learnt that its lock is lost pulls no messages from that queue."""
     moved = all_of(s.was.owns[c, q], s.owns[c, q], s.was.next_offset[c, q] < s.next_offset[c, q])
     return implies(moved, all_of(s.was.locked[c, q], s.was.life[c] == Life.UP))
 
 
-@_always("lock-is-new-to-who-gets-it", "OR-1", "OR-10")
-def lock_is_new(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("lock-is-new-to-who-gets-it", "OR-1", "OR-10")
+def lock_is_new(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client that gets the lock of a queue, even by a late request, has it for its whole time."""
     return implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0)
 
 
-@_always("queue-is-given-up-without-a-call", "RB-33", "RB-34")
-def given_up_idle(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("queue-is-given-up-without-a-call", "RB-33", "RB-34")
+def given_up_idle(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client removes a queue that it has dropped only when no listener runs for it, unless it does so by
     force.
     """
@@ -200,8 +196,8 @@ def given_up_idle(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(removed, ran), s.was.result[c, q] != Result.NONE)
 
 
-@_always("dropped-queue-is-not-renewed", "OR-9", "RB-33")
-def renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("dropped-queue-is-not-renewed", "OR-9", "RB-33")
+def renews_owned(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The lock of a dropped queue is no longer renewed (5.x)."""
     younger = any_of(s.lock_age[c, q] < s.was.lock_age[c, q], s.holder_age[q] < s.was.holder_age[q])
     kept = all_of(s.was.dropped[c, q], s.dropped[c, q], s.was.holder[q] == c + 1)
@@ -210,28 +206,28 @@ def renews_owned(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(all_of(kept, not_(by_another)), not_(any_of(younger, disbelieves)))
 
 
-@_can("dropped-queue-is-renewed-in-4.9.8", "OR-9")
-def renews_dropped(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("dropped-queue-is-renewed-in-4.9.8", "OR-9")
+def renews_dropped(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 renews the locks of queues that it has dropped as well."""
     return all_of(s.was.dropped[c, q], s.dropped[c, q], s.holder_age[q] < s.was.holder_age[q])
 
 
-@_can("refused-lock-is-believed-no-more", "OR-5", "OR-9")
-def learns_of_a_loss(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("refused-lock-is-believed-no-more", "OR-5", "OR-9")
+def learns_of_a_loss(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client whose lock now belongs to another client learns so in its next round of renewal, and no longer believes
     in it.
     """
     return all_of(s.was.owns[c, q], s.owns[c, q], s.was.locked[c, q], not_(s.locked[c, q]))
 
 
-@_can("late-lock-request-locks-a-free-queue", "OR-10")
-def locked_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("late-lock-request-locks-a-free-queue", "OR-10")
+def locked_late(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A lock request that arrives late locks a queue that its client does not have."""
     return all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0)
 
 
-@_always("orderly-process-that-stands-still-does-nothing", "OR-9", "OR-11")
-def orderly_stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-process-that-stands-still-does-nothing", "OR-9", "OR-11")
+def orderly_stands_still(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """In a suspended orderly client no call begins or ends, no lock is renewed, and nothing is pulled or committed,
     while its locks age.
     """
@@ -254,8 +250,8 @@ def orderly_stands_still(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(both, all_of(unchanged, older, not_(got)))
 
 
-@_always("cached-messages-put-the-unlock-off", "RB-34")
-def cached_is_unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("cached-messages-put-the-unlock-off", "RB-34")
+def cached_is_unlocked_later(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 that gives up a queue while messages wait in its window keeps the lock for now."""
     removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
     waits = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
@@ -267,18 +263,14 @@ def _unlocking(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.unlocking[c, q] if late else False))
 
 
-UNLOCKS_AT_LAST = Property[GroupState](
-    id="unlock-that-was-put-off-comes",
-    statement="An unlock that was put off is eventually sent, unless the process ends.",
-    kind=Kind.EVENTUALLY,
-    after=_unlocking,
-    holds=lambda s: not_(_unlocking(s)),
-    rules=("RB-34",),
-)
+@eventually("unlock-that-was-put-off-comes", "RB-34", after=_unlocking)
+def unlocks_at_last(s: GroupState) -> BoolLike:
+    """An unlock that was put off is eventually sent, unless the process ends."""
+    return not_(_unlocking(s))
 
 
-@_always("orderly-queue-is-dropped-before-it-is-removed", "RB-30", "RB-33")
-def dropped_in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-queue-is-dropped-before-it-is-removed", "RB-30", "RB-33")
+def dropped_in_order(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Only a queue in use is dropped; a dropped one comes back only after it was removed, and nothing is left of it
     then.
     """
@@ -297,20 +289,20 @@ def _stopping(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
 
 
-@_can("orderly-call-returns-during-a-stop", "ST-8")
-def returns_while_stopping(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("orderly-call-returns-during-a-stop", "ST-8")
+def returns_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A listener call that is running when its client begins to shut down may still return."""
     return all_of(_stopping(s, c), s.was.result[c, q] == Result.NONE, s.result[c, q] != Result.NONE)
 
 
-@_can("orderly-result-counts-during-a-stop", "ST-8")
-def counts_while_stopping(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("orderly-result-counts-during-a-stop", "ST-8")
+def counts_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The result of a call may still be acted upon while its client shuts down."""
     return all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE)
 
 
-@_always("unlock-by-force-waits-its-time", "RB-33")
-def forced_late(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("unlock-by-force-waits-its-time", "RB-33")
+def forced_late(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A queue is taken away from a running listener only if the last renewal of its lock was longer ago than the delay
     (5.2.0).
     """

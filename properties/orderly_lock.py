@@ -12,7 +12,7 @@ from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .property import Kind, Property
+from .property import always, eventually, sometimes
 
 SHORT_BATCHES = "no listener call lasts longer than the broker's window minus the client's (30 s) minus an answer (1 s)"
 SURE_RENEWAL = "every round of renewal succeeds"
@@ -27,10 +27,6 @@ AT_ONCE = "an unlock is sent when the queue is given up (not 20 s later, as in 4
 def everywhere(s: OrderlyLockState, holds: Callable[[Any, Any], BoolLike]) -> BoolLike:
     """Something holds of every client and queue."""
     return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: holds(c, q)))
-
-
-def _one_listener(s: OrderlyLockState) -> BoolLike:
-    return s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.runs[c, q]) <= 1)
 
 
 def _alone(s: OrderlyLockState, condition: BoolLike) -> BoolLike:
@@ -60,19 +56,11 @@ def _fit(s: OrderlyLockState) -> BoolLike:
     return all_of(windows_fit(s), force_waits(s))
 
 
-def _believed_is_held(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(fresh(s, c, q), holds_lock(s, c, q))
-
-
 def _is_waited_for(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     """The client that holds the lock in the table has the queue, or is about to take it."""
     has = s.window[c, q] != Window.OUT
     taking = s.request[c, q] == Request.TAKING if s.renewals == "in-flight" else False
     return implies(all_of(holds_lock(s, c, q), is_up(s, c)), any_of(has, taking))
-
-
-def _is_ready(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
-    return implies(_owned(s, c, q), fresh(s, c, q))
 
 
 def _ages_agree(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
@@ -113,103 +101,101 @@ def _owned(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(is_up(s, c), s.window[c, q] == Window.IN)
 
 
-def _owned_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always(
+    "one-listener-a-queue",
+    "OR-1",
+    "OR-6",
+    "OR-11",
+    "G1",
+    "G4",
+    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
+)
+def exclusive(s: OrderlyLockState) -> BoolLike:
+    """Two clients never run a listener on one queue at a time."""
+    return s.forall(Queue, lambda q: s.count(Consumer, lambda c: s.runs[c, q]) <= 1)
+
+
+@always(
+    "one-listener-a-queue-for-all-windows",
+    "OR-1",
+    "OR-6",
+    "OR-11",
+    "G1",
+    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
+)
+def exclusive_for_all_windows(s: OrderlyLockState) -> BoolLike:
+    """Two clients never run a listener on one queue, for any lock times that fit together."""
+    return _alone(s, _fit(s))
+
+
+@always("lock-ages-agree", *exclusive_for_all_windows.rules, assuming=exclusive_for_all_windows.assuming)
+def ages_agree(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """For the broker, a lock is older than for its client, or for a batch begun under it, by at most the time of an
+    answer.
+    """
+    return implies(_fit(s), _ages_agree(s, c, q))
+
+
+@always("force-comes-late", "OR-1", "RB-33", assuming=exclusive_for_all_windows.assuming)
+def force_comes_late(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A call runs under a lock of its client, and none outlives the window that it belongs to."""
+    return implies(_fit(s), _force_comes_late(s, c, q))
+
+
+@always(
+    "one-listener-a-queue-while-renewed",
+    "OR-9",
+    "OR-11",
+    "G1",
+    assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
+)
+def exclusive_while_renewed(s: OrderlyLockState) -> BoolLike:
+    """As long as locks are renewed, a listener call may last any length of time without a second one running."""
+    return _alone(s, s.renewal <= s.broker_window)
+
+
+@always("rounds-in-time", "OR-9")
+def rounds_in_time(s: OrderlyLockState, c: Consumer) -> BoolLike:
+    """If every renewal succeeds, no more time than the period passes between two rounds of a client."""
+    return s.round[c] <= s.renewal
+
+
+@always("owned-lock-is-renewed", "OR-9", assuming=exclusive_while_renewed.assuming)
+def owned_is_renewed(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """If every renewal succeeds, the lock of an owned queue is never older than the last round."""
     young = all_of(holds_lock(s, c, q), s.holder_age[q] <= s.round[c])
     return implies(all_of(s.renewal <= s.broker_window, _owned(s, c, q)), young)
 
 
-EXCLUSIVE = Property[OrderlyLockState](
-    id="one-listener-a-queue",
-    statement="Two clients never run a listener on one queue at a time.",
-    kind=Kind.ALWAYS,
-    holds=_one_listener,
-    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
-    rules=("OR-1", "OR-6", "OR-11", "G1", "G4"),
+@always("listeners-run-on-owned-queues", "OR-6", assuming=(NO_DROP, AWAITED))
+def runs_on_owned(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A listener runs only on a queue that its client has."""
+    return implies(s.runs[c, q], _owned(s, c, q))
+
+
+@always("believed-lock-is-held", "OR-1", "OR-9", "PQ-10", "U10", assuming=(STEADY, KEPT_TABLE, AT_ONCE))
+def believed_is_held(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A client that believes in its lock has it: the broker's table names no other."""
+    return implies(fresh(s, c, q), holds_lock(s, c, q))
+
+
+@always(
+    "released-queue-is-free", "RB-33", "OR-10", assuming=("no lock request is on its way when the queue is given up",)
 )
-EXCLUSIVE_FOR_ALL_WINDOWS = Property[OrderlyLockState](
-    id="one-listener-a-queue-for-all-windows",
-    statement="Two clients never run a listener on one queue, for any lock times that fit together.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _alone(s, _fit(s)),
-    assuming=(SHORT_BATCHES, NO_FORCE, STEADY, KEPT_TABLE, AWAITED, AT_ONCE),
-    rules=("OR-1", "OR-6", "OR-11", "G1"),
-)
-AGES_AGREE = Property[OrderlyLockState](
-    id="lock-ages-agree",
-    statement=(
-        "For the broker, a lock is older than for its client, or for a batch begun under it, by at most the "
-        "time of an answer."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: implies(_fit(s), _ages_agree(s, c, q))),
-    assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
-    rules=EXCLUSIVE_FOR_ALL_WINDOWS.rules,
-)
-FORCE_COMES_LATE = Property[OrderlyLockState](
-    id="force-comes-late",
-    statement="A call runs under a lock of its client, and none outlives the window that it belongs to.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: implies(_fit(s), _force_comes_late(s, c, q))),
-    assuming=EXCLUSIVE_FOR_ALL_WINDOWS.assuming,
-    rules=("OR-1", "RB-33"),
-)
-EXCLUSIVE_WHILE_RENEWED = Property[OrderlyLockState](
-    id="one-listener-a-queue-while-renewed",
-    statement=(
-        "As long as locks are renewed, a listener call may last any length of time without a second one running."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: _alone(s, s.renewal <= s.broker_window),
-    assuming=(SURE_RENEWAL, NO_DROP, STEADY, KEPT_TABLE, AWAITED),
-    rules=("OR-9", "OR-11", "G1"),
-)
-ROUNDS_IN_TIME = Property[OrderlyLockState](
-    id="rounds-in-time",
-    statement="If every renewal succeeds, no more time than the period passes between two rounds of a client.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: s.round[c] <= s.renewal),
-    rules=("OR-9",),
-)
-OWNED_IS_RENEWED = Property[OrderlyLockState](
-    id="owned-lock-is-renewed",
-    statement="If every renewal succeeds, the lock of an owned queue is never older than the last round.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: _owned_is_renewed(s, c, q)),
-    assuming=EXCLUSIVE_WHILE_RENEWED.assuming,
-    rules=("OR-9",),
-)
-RUNS_ON_OWNED = Property[OrderlyLockState](
-    id="listeners-run-on-owned-queues",
-    statement="A listener runs only on a queue that its client has.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: implies(s.runs[c, q], _owned(s, c, q))),
-    assuming=(NO_DROP, AWAITED),
-    rules=("OR-6",),
-)
-BELIEVED_IS_HELD = Property[OrderlyLockState](
-    id="believed-lock-is-held",
-    statement="A client that believes in its lock has it: the broker's table names no other.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: _believed_is_held(s, c, q)),
-    assuming=(STEADY, KEPT_TABLE, AT_ONCE),
-    rules=("OR-1", "OR-9", "PQ-10", "U10"),
-)
-RELEASED_IS_FREE = Property[OrderlyLockState](
-    id="released-queue-is-free",
-    statement="The lock of a queue that a running client has given up is free for the next owner.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: _is_waited_for(s, c, q)),
-    assuming=("no lock request is on its way when the queue is given up",),
-    rules=("RB-33", "OR-10"),
-)
-READY = Property[OrderlyLockState](
-    id="owner-is-ready",
-    statement="The owner of a queue always believes in its lock, so it may consume.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: _is_ready(s, c, q)),
+def released_is_free(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """The lock of a queue that a running client has given up is free for the next owner."""
+    return _is_waited_for(s, c, q)
+
+
+@always(
+    "owner-is-ready",
+    "OR-9",
+    "PQ-10",
     assuming=(SURE_RENEWAL, "locks are renewed more often than they go stale", NO_DROP, KEPT_TABLE),
-    rules=("OR-9", "PQ-10"),
 )
+def ready(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """The owner of a queue always believes in its lock, so it may consume."""
+    return implies(_owned(s, c, q), fresh(s, c, q))
 
 
 def _blocked(s: OrderlyLockState) -> BoolLike:
@@ -230,33 +216,37 @@ def _nobody_left(s: OrderlyLockState) -> BoolLike:
     return s.forall(Consumer, lambda c: s.life[c] != Life.UP) if s.leaves + s.crashes else False
 
 
-TAKEOVER = Property[OrderlyLockState](
-    id="lock-taken-over",
-    statement="A lock whose holder does not have the queue eventually ends up with a client that has it.",
-    kind=Kind.EVENTUALLY,
+@eventually(
+    "lock-taken-over",
+    "OR-1",
+    "RB-30",
+    "G10",
     after=_blocked,
-    holds=lambda s: any_of(not_(_blocked(s)), _nobody_left(s)),
     assuming=("weak fairness of clocks, rebalance and renewal",),
-    rules=("OR-1", "RB-30", "G10"),
 )
-READY_AGAIN = Property[OrderlyLockState](
-    id="owner-ready-again",
-    statement=(
-        "If clients have a queue, one of them eventually believes in its lock, or nobody has the queue any more."
-    ),
-    kind=Kind.EVENTUALLY,
+def takeover(s: OrderlyLockState) -> BoolLike:
+    """A lock whose holder does not have the queue eventually ends up with a client that has it."""
+    return any_of(not_(_blocked(s)), _nobody_left(s))
+
+
+@eventually(
+    "owner-ready-again",
+    "OR-5",
+    "OR-9",
+    "G10",
     after=lambda s: not_(s.forall(Queue, lambda q: _served(s, q))),
-    holds=lambda s: s.forall(Queue, lambda q: _served(s, q)),
     assuming=("weak fairness of clocks, rebalance and renewal",),
-    rules=("OR-5", "OR-9", "G10"),
 )
-GHOST = Property[OrderlyLockState](
-    id="ghost-lock",
-    statement="A lock request that is late locks a queue for a client that has just given it up.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: not_(everywhere(s, lambda c, q: _is_waited_for(s, c, q))),
-    rules=("OR-10",),
-)
+def ready_again(s: OrderlyLockState) -> BoolLike:
+    """If clients have a queue, one of them eventually believes in its lock, or nobody has the queue any more."""
+    return s.forall(Queue, lambda q: _served(s, q))
+
+
+@sometimes("ghost-lock", "OR-10")
+def ghost(s: OrderlyLockState) -> BoolLike:
+    """A lock request that is late locks a queue for a client that has just given it up."""
+    return not_(everywhere(s, lambda c, q: _is_waited_for(s, c, q)))
+
 
 SMALL: Constants = {}
 """Two clients, one queue, renewals that may fail: 5.3.3 without its forced unlock."""
@@ -356,38 +346,38 @@ _claim = partial(claim_about, orderly_lock)
 def claims() -> Iterator[Claim]:
     """All claims about the lock machine, naive ones last."""
     for constants in (SMALL, THREE, TWO_QUEUES, LATE_ANSWERS, RENEWED, WAITING_FORCE):
-        yield _claim(EXCLUSIVE, constants)
+        yield _claim(exclusive, constants)
     for constants in _ALL_WINDOWS:
-        lemmas = (AGES_AGREE, FORCE_COMES_LATE) if "force" in constants else (AGES_AGREE,)
-        yield Claim(property=EXCLUSIVE_FOR_ALL_WINDOWS, machine=orderly_lock, constants=constants, lemmas=lemmas)
+        lemmas = (ages_agree, force_comes_late) if "force" in constants else (ages_agree,)
+        yield Claim(property=exclusive_for_all_windows, machine=orderly_lock, constants=constants, lemmas=lemmas)
     yield Claim(
-        property=EXCLUSIVE_WHILE_RENEWED,
+        property=exclusive_while_renewed,
         machine=orderly_lock,
         constants=ANY_RENEWAL,
-        lemmas=(ROUNDS_IN_TIME, OWNED_IS_RENEWED, RUNS_ON_OWNED),
+        lemmas=(rounds_in_time, owned_is_renewed, runs_on_owned),
     )
     for constants in _BELIEVED:
-        yield _claim(BELIEVED_IS_HELD, constants)
-    yield _claim(RELEASED_IS_FREE, SMALL)
-    yield _claim(READY, RENEWED)
-    yield _claim(TAKEOVER, {"crashes": 1})
-    yield _claim(READY_AGAIN, {"lock_losses": 1})
-    yield _claim(GHOST, {"renewals": "in-flight"})
+        yield _claim(believed_is_held, constants)
+    yield _claim(released_is_free, SMALL)
+    yield _claim(ready, RENEWED)
+    yield _claim(takeover, {"crashes": 1})
+    yield _claim(ready_again, {"lock_losses": 1})
+    yield _claim(ghost, {"renewals": "in-flight"})
     for constants, lesson in _BREAKERS:
-        yield _claim(EXCLUSIVE, constants, lesson)
+        yield _claim(exclusive, constants, lesson)
     for constants, lesson in _FALSE_BELIEFS:
-        yield _claim(BELIEVED_IS_HELD, constants, lesson)
+        yield _claim(believed_is_held, constants, lesson)
     yield _claim(
-        RELEASED_IS_FREE,
+        released_is_free,
         {"renewals": "in-flight"},
         "A renewal that arrives after the unlock keeps the next owner waiting for 60 s (OR-10).",
     )
     yield _claim(
-        TAKEOVER,
+        takeover,
         {"renewals": "in-flight"},
         "A client that gets the lock in every pass, but never a start offset, keeps the queue for itself "
         "and leaves it idle.",
     )
     yield _claim(
-        READY, {"drops": 0}, "Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded."
+        ready, {"drops": 0}, "Where renewals may fail, an owner stops consuming 30 s after the last one that succeeded."
     )

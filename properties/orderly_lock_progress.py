@@ -14,8 +14,8 @@ from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, orderly_lock
 from ..model.route import Queue
 from .claim import Claim, Constants
-from .orderly_lock import KEPT_TABLE, NO_FORCE, OWNED_IS_RENEWED, ROUNDS_IN_TIME, everywhere
-from .property import Kind, Property
+from .orderly_lock import KEPT_TABLE, NO_FORCE, owned_is_renewed, rounds_in_time
+from .property import Kind, Property, always, eventually, sometimes
 from .verdict import Verdict
 
 
@@ -52,14 +52,19 @@ REQUEST_ENDS = _sooner_or_later(
     "OR-1",
     "OR-9",
 )
-FREE_IS_ASKED_FOR = Property[OrderlyLockState](
-    id="free-queue-is-asked-for",
-    statement="A queue that nobody has is asked for by a client that runs.",
-    kind=Kind.EVENTUALLY,
+
+
+@eventually(
+    "free-queue-is-asked-for",
+    "OR-1",
+    "RB-30",
     after=lambda s: s.exists(Queue, lambda q: s.forall(Consumer, lambda c: _untouched(s, c, q))),
-    holds=lambda s: s.forall(Queue, lambda q: s.exists(Consumer, lambda c: not_(_untouched(s, c, q)))),
-    rules=("OR-1", "RB-30"),
 )
+def free_is_asked_for(s: OrderlyLockState) -> BoolLike:
+    """A queue that nobody has is asked for by a client that runs."""
+    return s.forall(Queue, lambda q: s.exists(Consumer, lambda c: not_(_untouched(s, c, q))))
+
+
 UNLOCK_COMES = _sooner_or_later(
     "late-unlock-comes", "An unlock that 4.9.8 puts off is sent.", lambda s, c, q: s.unlocking[c, q], "RB-34"
 )
@@ -80,87 +85,71 @@ FALSE_BELIEF_ENDS = _sooner_or_later(
     "OR-9",
     "U10",
 )
-DEAD_LOCK_ENDS = Property[OrderlyLockState](
-    id="lock-of-the-dead-ends",
-    statement=(
-        "The lock of a client that died eventually goes to another client, if one runs: refused renewals do not "
-        "prolong it."
-    ),
-    kind=Kind.EVENTUALLY,
-    after=lambda s: _dead_holds(s),
-    holds=lambda s: any_of(not_(_dead_holds(s)), s.forall(Consumer, lambda c: s.life[c] != Life.UP)),
-    rules=("OR-1", "OR-9"),
-)
-RENEWED_IN_A_BATCH = Property[OrderlyLockState](
-    id="lock-renewed-in-a-batch",
-    statement="A lock is renewed while a listener runs: the call need not end for that.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: _some(s, lambda c, q: all_of(s.runs[c, q], s.locked[c, q], s.lock_age[c, q] < s.batch_age[c, q])),
-    rules=("OR-9",),
-)
-ALONE_KEEPS = Property[OrderlyLockState](
-    id="lone-client-keeps-its-locks",
-    statement="A client that is alone has the lock for as long as it has the queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: implies(s.window[c, q] == Window.IN, s.locked[c, q])),
-    assuming=(KEPT_TABLE, "no other client"),
-    rules=("OR-1", "OR-9"),
-)
-RUNS_IN_TABLE = Property[OrderlyLockState](
-    id="listeners-run-in-the-table",
-    statement="A queue stays in the table of its client while a listener runs on it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: implies(s.runs[c, q], s.window[c, q] != Window.OUT)),
-    assuming=(NO_FORCE,),
-    rules=("RB-33", "RB-34"),
-)
+
+
+@eventually("lock-of-the-dead-ends", "OR-1", "OR-9", after=lambda s: _dead_holds(s))
+def dead_lock_ends(s: OrderlyLockState) -> BoolLike:
+    """The lock of a client that died eventually goes to another client, if one runs: refused renewals do not prolong
+    it.
+    """
+    return any_of(not_(_dead_holds(s)), s.forall(Consumer, lambda c: s.life[c] != Life.UP))
+
+
+@sometimes("lock-renewed-in-a-batch", "OR-9")
+def renewed_in_a_batch(s: OrderlyLockState) -> BoolLike:
+    """A lock is renewed while a listener runs: the call need not end for that."""
+    return _some(s, lambda c, q: all_of(s.runs[c, q], s.locked[c, q], s.lock_age[c, q] < s.batch_age[c, q]))
+
+
+@always("lone-client-keeps-its-locks", "OR-1", "OR-9", assuming=(KEPT_TABLE, "no other client"))
+def alone_keeps(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A client that is alone has the lock for as long as it has the queue."""
+    return implies(s.window[c, q] == Window.IN, s.locked[c, q])
+
+
+@always("listeners-run-in-the-table", "RB-33", "RB-34", assuming=(NO_FORCE,))
+def runs_in_table(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A queue stays in the table of its client while a listener runs on it."""
+    return implies(s.runs[c, q], s.window[c, q] != Window.OUT)
 
 
 def _ended(s: OrderlyLockState) -> IntLike:
     return (s.leaves - s.leaves_left if s.leaves else 0) + (s.crashes - s.crashes_left if s.crashes else 0)
 
 
-GONE_HAS_NOTHING = Property[OrderlyLockState](
-    id="gone-client-has-nothing",
-    statement="A client that is gone has no queue, believes in no lock, runs no listener and waits for no answer.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(
-        s,
-        lambda c, q: implies(
-            s.life[c] == Life.GONE,
-            all_of(
-                s.window[c, q] == Window.OUT,
-                not_(s.locked[c, q]),
-                not_(s.runs[c, q]),
-                s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True,
-            ),
+@always("gone-client-has-nothing", "ST-8")
+def gone_has_nothing(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """A client that is gone has no queue, believes in no lock, runs no listener and waits for no answer."""
+    return implies(
+        s.life[c] == Life.GONE,
+        all_of(
+            s.window[c, q] == Window.OUT,
+            not_(s.locked[c, q]),
+            not_(s.runs[c, q]),
+            s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True,
         ),
-    ),
-    rules=("ST-8",),
+    )
+
+
+@always("clients-end-by-stop-or-crash", "ST-8")
+def ends_for_a_reason(s: OrderlyLockState) -> BoolLike:
+    """Clients end exactly when they stop or die: as many have ended as there were stops and crashes."""
+    return s.count(Consumer, lambda c: s.life[c] != Life.UP) == _ended(s)
+
+
+@always(
+    "stop-frees-its-locks", "ST-8", "OR-10", assuming=("no client dies", "its queues were not dropped a moment before")
 )
-ENDS_FOR_A_REASON = Property[OrderlyLockState](
-    id="clients-end-by-stop-or-crash",
-    statement="Clients end exactly when they stop or die: as many have ended as there were stops and crashes.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.count(Consumer, lambda c: s.life[c] != Life.UP) == _ended(s),
-    rules=("ST-8",),
-)
-STOP_FREES_LOCKS = Property[OrderlyLockState](
-    id="stop-frees-its-locks",
-    statement="Once a client begins to stop in order, the broker holds no lock for it.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q: not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))),
-    assuming=("no client dies", "its queues were not dropped a moment before"),
-    rules=("ST-8", "OR-10"),
-)
-STOP_ENDS = Property[OrderlyLockState](
-    id="stop-ends",
-    statement="A client that begins to stop is eventually gone.",
-    kind=Kind.EVENTUALLY,
-    after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING),
-    holds=lambda s: not_(s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING)),
-    rules=("ST-8",),
-)
+def stop_frees_locks(s: OrderlyLockState, q: Queue, c: Consumer) -> BoolLike:
+    """Once a client begins to stop in order, the broker holds no lock for it."""
+    return not_(all_of(s.life[c] != Life.UP, holds_lock(s, c, q)))
+
+
+@eventually("stop-ends", "ST-8", after=lambda s: s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING))
+def stop_ends(s: OrderlyLockState) -> BoolLike:
+    """A client that begins to stop is eventually gone."""
+    return not_(s.exists(Consumer, lambda c: s.life[c] == Life.STOPPING))
+
 
 HANGING: Constants = {"consumers": 1, "batches": "endless"}
 """A listener that never returns, of the only client there is."""
@@ -170,32 +159,32 @@ def claims() -> Iterator[Claim]:
     """All claims about what happens around a lock."""
     asked: tuple[tuple[Property, Constants], ...] = (
         (REQUEST_ENDS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
-        (FREE_IS_ASKED_FOR, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (free_is_asked_for, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
         (UNLOCK_COMES, {"consumers": 1, "version": "4.9.8"}),
         (DROPPED_IS_REMOVED, {"consumers": 1}),
         (DROPPED_IS_REMOVED, {"consumers": 1, "version": "4.9.8"}),
         (RESUMES, {"consumers": 1, "pauses": 1}),
         (FALSE_BELIEF_ENDS, {"renewals": "certain", "lock_losses": 1}),
-        (RENEWED_IN_A_BATCH, {"consumers": 1}),
-        (RENEWED_IN_A_BATCH, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
-        (RENEWED_IN_A_BATCH, {"consumers": 1, "renewals": "certain"}),
-        (ALONE_KEEPS, {"consumers": 1}),
-        (ALONE_KEEPS, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
-        (ALONE_KEEPS, {"consumers": 1, "renewals": "certain"}),
-        (RUNS_IN_TABLE, {"consumers": 1}),
-        (RUNS_IN_TABLE, {"consumers": 1, "version": "4.9.8"}),
-        (RUNS_IN_TABLE, {"consumers": 1, "drops": 0, "force": 1}),
-        (ROUNDS_IN_TIME, {"consumers": 1, "renewals": "certain"}),
-        (OWNED_IS_RENEWED, {"consumers": 1, "renewals": "certain"}),
-        (GONE_HAS_NOTHING, {"crashes": 1}),
-        (GONE_HAS_NOTHING, {"consumers": 1, "leaves": 1}),
-        (GONE_HAS_NOTHING, {"consumers": 1, "renewals": "in-flight", "answer": 1, "crashes": 1}),
-        (DEAD_LOCK_ENDS, {"renewals": "certain", "lock_losses": 1, "crashes": 1, "drops": 0}),
-        (ENDS_FOR_A_REASON, {"consumers": 1, "crashes": 2}),
-        (ENDS_FOR_A_REASON, {"consumers": 1, "leaves": 2}),
-        (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0}),
-        (STOP_FREES_LOCKS, {"leaves": 1, "drops": 0, "renewals": "certain"}),
-        (STOP_ENDS, {"leaves": 1, "drops": 0}),
+        (renewed_in_a_batch, {"consumers": 1}),
+        (renewed_in_a_batch, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (renewed_in_a_batch, {"consumers": 1, "renewals": "certain"}),
+        (alone_keeps, {"consumers": 1}),
+        (alone_keeps, {"consumers": 1, "renewals": "in-flight", "answer": 1}),
+        (alone_keeps, {"consumers": 1, "renewals": "certain"}),
+        (runs_in_table, {"consumers": 1}),
+        (runs_in_table, {"consumers": 1, "version": "4.9.8"}),
+        (runs_in_table, {"consumers": 1, "drops": 0, "force": 1}),
+        (rounds_in_time, {"consumers": 1, "renewals": "certain"}),
+        (owned_is_renewed, {"consumers": 1, "renewals": "certain"}),
+        (gone_has_nothing, {"crashes": 1}),
+        (gone_has_nothing, {"consumers": 1, "leaves": 1}),
+        (gone_has_nothing, {"consumers": 1, "renewals": "in-flight", "answer": 1, "crashes": 1}),
+        (dead_lock_ends, {"renewals": "certain", "lock_losses": 1, "crashes": 1, "drops": 0}),
+        (ends_for_a_reason, {"consumers": 1, "crashes": 2}),
+        (ends_for_a_reason, {"consumers": 1, "leaves": 2}),
+        (stop_frees_locks, {"leaves": 1, "drops": 0}),
+        (stop_frees_locks, {"leaves": 1, "drops": 0, "renewals": "certain"}),
+        (stop_ends, {"leaves": 1, "drops": 0}),
         (DROPPED_IS_REMOVED, {**HANGING, "force": 1}),
     )
     for property, constants in asked:

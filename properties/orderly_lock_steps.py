@@ -14,12 +14,8 @@ from ..model.membership import Consumer, Life
 from ..model.orderly_lock import OrderlyLockState, Request, Window, is_up, orderly_lock, renewable
 from ..model.route import Queue
 from .claim import Claim, Constants, claims_of
-from .of_each import always, sometimes
 from .orderly_lock import KEPT_TABLE
-from .property import Kind, Property
-
-_step = always(Consumer, Queue, assuming=(KEPT_TABLE,))
-_can = sometimes(Consumer, Queue)
+from .property import Property, always, eventually, sometimes
 
 
 def held_lock(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
@@ -47,8 +43,8 @@ def _asks_nothing(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return any_of(same(s.request[c, q], s.was.request[c, q]), answered)
 
 
-@_step("paused-client-does-nothing", "OR-11")
-def stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("paused-client-does-nothing", "OR-11", assuming=(KEPT_TABLE,))
+def stands_still(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A suspended client does nothing until it continues: what it has, and what it runs, stays unchanged."""
     was_there = _same_table(s, c, q)
     broker = True if s.renewals == "in-flight" else _not_renewed(s, c, q)
@@ -57,8 +53,8 @@ def stands_still(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(s.was.paused[c], all_of(was_there, broker, runs, alive, _asks_nothing(s, c, q)))
 
 
-@_step("stopping-client-locks-nothing", "ST-8")
-def stops(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("stopping-client-locks-nothing", "ST-8", assuming=(KEPT_TABLE,))
+def stops(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that shuts down no longer takes, renews or drops queues."""
     begins = all_of(s.runs[c, q], not_(s.was.runs[c, q])) if s.await_listeners else False
     lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
@@ -66,15 +62,15 @@ def stops(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(lasts, quiet)
 
 
-@_step("gone-client-does-nothing", "ST-8")
-def stays_gone(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("gone-client-does-nothing", "ST-8", assuming=(KEPT_TABLE,))
+def stays_gone(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that is gone takes, renews and releases no lock."""
     kept = implies(held_lock(s, c, q), any_of(holds_lock(s, c, q), s.holder[q] != 0))
     return implies(s.was.life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
 
 
-@_step("queue-is-dropped-before-it-is-removed", "RB-30", "RB-33")
-def in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("queue-is-dropped-before-it-is-removed", "RB-30", "RB-33", assuming=(KEPT_TABLE,))
+def in_turn(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A queue enters the table of a client, is dropped, and is removed, in this order, unless the client ends."""
     now, before = s.window[c, q], s.was.window[c, q]
     ended = all_of(s.life[c] == Life.GONE, s.was.life[c] != Life.GONE) if s.leaves + s.crashes else False
@@ -94,8 +90,8 @@ def lost_only_by(s: LockState, c: IntLike, q: IntLike, *gives_back: BoolLike) ->
     return implies(all_of(held_lock(s, c, q), not_(holds_lock(s, c, q))), any_of(freed, taken))
 
 
-@_step("lock-is-given-back-or-expires", "OR-1", "RB-33")
-def given_back(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("lock-is-given-back-or-expires", "OR-1", "RB-33", assuming=(KEPT_TABLE,))
+def given_back(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client loses its lock only by giving it back, or because another client takes it after it has expired."""
     removed = all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT)
     late = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q])) if s.version == "4.9.8" else False
@@ -103,17 +99,17 @@ def given_back(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return lost_only_by(s, c, q, removed, late, all_of(stops, s.was.window[c, q] == Window.IN))
 
 
-def renewed_by_holder(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
+def renewed_by_holder(s: LockState, c: Consumer, q: Queue) -> BoolLike:
     """The age of a lock starts again only because the client that has it renews it."""
     younger = all_of(held_lock(s, c, q), holds_lock(s, c, q), s.holder_age[q] < s.was.holder_age[q])
     return implies(younger, all_of(s.locked[c, q], s.lock_age[c, q] == 0))
 
 
-lock_renewed = _step("lock-is-renewed-by-its-holder", "OR-9")(renewed_by_holder)
+lock_renewed = always("lock-is-renewed-by-its-holder", "OR-9", assuming=(KEPT_TABLE,))(renewed_by_holder)
 
 
-@_step("removed-queue-is-unlocked", "RB-33", "RB-34")
-def removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("removed-queue-is-unlocked", "RB-33", "RB-34", assuming=(KEPT_TABLE,))
+def removed_is_unlocked(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that removes a queue from its table unlocks it, or schedules the unlock, and no longer believes in its
     lock.
     """
@@ -124,37 +120,37 @@ def removed_is_unlocked(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike
     return implies(all_of(removed, alive), all_of(any_of(freed, later), not_(s.locked[c, q])))
 
 
-@_step("unlock-put-off-for-dropped-queues-only", "RB-34")
-def unlocked_later(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("unlock-put-off-for-dropped-queues-only", "RB-34", assuming=(KEPT_TABLE,))
+def unlocked_later(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """An unlock is put off only for a queue that was dropped and is being removed."""
     begins = all_of(s.unlocking[c, q], not_(s.was.unlocking[c, q]))
     return implies(begins, all_of(s.was.window[c, q] == Window.DROPPED, s.window[c, q] == Window.OUT))
 
 
-@_step("late-unlock-unlocks", "RB-34")
-def late_unlock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("late-unlock-unlocks", "RB-34", assuming=(KEPT_TABLE,))
+def late_unlock(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """An unlock that was put off frees the queue when it comes."""
     ends = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q]))
     alive = s.life[c] != Life.GONE if s.leaves + s.crashes else True
     return implies(all_of(ends, alive), not_(holds_lock(s, c, q)))
 
 
-@_step("listener-begins-under-its-lock", "OR-4", "OR-6")
-def begins_in_turn(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("listener-begins-under-its-lock", "OR-4", "OR-6", assuming=(KEPT_TABLE,))
+def begins_in_turn(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A listener call begins only on a queue in use, whose lock its client believes in."""
     begins = all_of(s.runs[c, q], not_(s.was.runs[c, q]))
     fresh = all_of(s.was.locked[c, q], s.was.lock_age[c, q] <= s.client_window)
     return implies(begins, all_of(s.was.window[c, q] == Window.IN, fresh))
 
 
-@_step("only-own-queues-are-renewed", "OR-9")
-def renews_its_own(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("only-own-queues-are-renewed", "OR-9", assuming=(KEPT_TABLE,))
+def renews_its_own(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client asks to renew the locks of queues in its table only."""
     return implies(all_of(s.was.request[c, q] == 0, s.request[c, q] == Request.ASKED), renewable(s, c, q))
 
 
-@_step("one-lock-request-at-a-time", "OR-1")
-def one_request(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("one-lock-request-at-a-time", "OR-1", assuming=(KEPT_TABLE,))
+def one_request(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client asks for a lock again only when its last request for it is over."""
     now, before = s.request[c, q], s.was.request[c, q]
     granted = all_of(before == Request.ASKED, now == Request.GRANTED)
@@ -167,8 +163,8 @@ def _by_one(now: IntLike, before: IntLike) -> BoolLike:
     return any_of(same(now, 0), same(now, before), same(now, before + 1))
 
 
-@_step("clocks-go-on-together", "OR-1", "PQ-10")
-def one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("clocks-go-on-together", "OR-1", "PQ-10", assuming=(KEPT_TABLE,))
+def one_clock(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """Time passes for brokers and clients alike, one tick at a time."""
     # If one clock that is read for a lock moved on, all of them did: ages stop growing only at their maximum.
     broker_ran = s.holder_age[q] > s.was.holder_age[q]
@@ -180,30 +176,30 @@ def one_clock(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(by_one, rounds, implies(client_ran, broker_runs), implies(broker_ran, client_runs))
 
 
-@_step("ages-are-of-what-goes-on", "OR-5", "OR-9")
-def ages_begin_anew(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@always("ages-are-of-what-goes-on", "OR-5", "OR-9", assuming=(KEPT_TABLE,))
+def ages_begin_anew(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """Each listener call and each answer is timed from its own beginning; what is over has no age."""
     answer = implies(s.request[c, q] < Request.GRANTED, s.request_age[c, q] == 0) if s.renewals == "in-flight" else True
     outlived = implies(s.outlived[c, q], s.runs[c, q]) if s.force else True
     return all_of(implies(not_(s.runs[c, q]), s.batch_age[c, q] == 0), answer, outlived)
 
 
-@_can("refused-renewal-is-heard-of", "OR-9")
-def refused(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("refused-renewal-is-heard-of", "OR-9")
+def refused(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that is refused the lock of a queue that it has stops believing in it, and its request is over."""
     over = s.request[c, q] == Request.NONE if s.renewals == "in-flight" else True
     in_use = all_of(s.was.window[c, q] == Window.IN, s.window[c, q] == Window.IN)
     return all_of(over, in_use, s.was.locked[c, q], not_(s.locked[c, q]))
 
 
-@_can("dropped-queue-is-renewed", "OR-9")
-def dropped_is_renewed(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("dropped-queue-is-renewed", "OR-9")
+def dropped_is_renewed(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """Clients of 4.9.8 renew the locks of queues that they have dropped, too."""
     return all_of(s.was.window[c, q] == Window.DROPPED, s.locked[c, q], s.lock_age[c, q] < s.was.lock_age[c, q])
 
 
-@_can("call-of-an-old-window-keeps-no-new-one", "RB-33")
-def old_call_keeps_nothing(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("call-of-an-old-window-keeps-no-new-one", "RB-33")
+def old_call_keeps_nothing(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A call that outlived the forced unlock does not keep the queue from being removed after it was taken again."""
     return all_of(
         s.was.window[c, q] == Window.DROPPED,
@@ -218,8 +214,8 @@ def _late_round(s: OrderlyLockState, c: IntLike) -> BoolLike:
     return all_of(s.was.round[c] == s.renewal, s.round[c] == s.renewal)
 
 
-@_can("time-passes-while-a-client-stops", "ST-8", "OR-9")
-def stopping_ends_rounds(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("time-passes-while-a-client-stops", "ST-8", "OR-9")
+def stopping_ends_rounds(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that shuts down no longer renews, and its listeners keep running beyond the next round."""
     return all_of(
         _late_round(s, c),
@@ -229,22 +225,22 @@ def stopping_ends_rounds(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLik
     )
 
 
-@_can("dropped-queue-grows-old", "OR-9")
-def dropped_is_not_in_rounds(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("dropped-queue-grows-old", "OR-9")
+def dropped_is_not_in_rounds(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """The lock of a dropped queue gets older than one round of renewal: rounds leave it out."""
     return all_of(
         _late_round(s, c), is_up(s, c), s.window[c, q] == Window.DROPPED, s.holder_age[q] > s.was.holder_age[q]
     )
 
 
-RENEWAL_IS_ASKED = Property[OrderlyLockState](
-    id="renewal-is-asked-for",
-    statement="A client eventually asks to renew the lock of a queue that it has, after its last request is over.",
-    kind=Kind.EVENTUALLY,
+@eventually(
+    "renewal-is-asked-for",
+    "OR-9",
     after=lambda s: s.exists(Queue, lambda q: s.exists(Consumer, lambda c: _could_ask(s, c, q))),
-    holds=lambda s: s.forall(Queue, lambda q: s.forall(Consumer, lambda c: not_(_could_ask(s, c, q)))),
-    rules=("OR-9",),
 )
+def renewal_is_asked(s: OrderlyLockState) -> BoolLike:
+    """A client eventually asks to renew the lock of a queue that it has, after its last request is over."""
+    return s.forall(Queue, lambda q: s.forall(Consumer, lambda c: not_(_could_ask(s, c, q))))
 
 
 def _could_ask(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
@@ -286,6 +282,6 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, **_SHORT, "lock_losses": 1}, (lock_renewed, one_clock)),
         ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew)),
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (refused,)),
-        ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (RENEWAL_IS_ASKED,)),
+        ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (renewal_is_asked,)),
     )
     yield from claims_of(orderly_lock, asked)

@@ -18,10 +18,8 @@ from ..model.orderly_ownership import unlocks_late
 from ..model.process_queue import Orphan, Stage, listener_runs
 from ..model.route import Queue
 from .claim import Claim, Constants, claims_of
-from .of_each import always, sometimes
-from .offsets import STORED
+from .offsets import stored
 from .orderly_call_steps import (
-    UNLOCKS_AT_LAST,
     acted_upon_at_once,
     age_of_a_call,
     begins_locked,
@@ -47,13 +45,11 @@ from .orderly_call_steps import (
     returns_while_stopping,
     rolled_back,
     says_commit,
+    unlocks_at_last,
 )
 from .orderly_lock import KEPT_TABLE
 from .orderly_lock_steps import held_lock, lost_only_by, renewed_by_holder
-from .property import Kind, Property
-
-_always = always(Consumer, Queue, assuming=(KEPT_TABLE,))
-_can = sometimes(Consumer, Queue)
+from .property import Property, always, eventually, sometimes
 
 
 def _alive(s: GroupState, c: IntLike) -> BoolLike:
@@ -73,8 +69,8 @@ def _stops(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.was.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
-@_always("orderly-lock-is-given-back-or-expires", "OR-1", "RB-33")
-def given_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-lock-is-given-back-or-expires", "OR-1", "RB-33", assuming=(KEPT_TABLE,))
+def given_back(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client loses its lock only by giving it back, or because another client takes it after it
     has expired.
     """
@@ -83,16 +79,16 @@ def given_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return lost_only_by(s, c, q, removed, late, all_of(_stops(s, c), s.was.owns[c, q]))
 
 
-@_always("orderly-lock-is-renewed-by-its-holder", "OR-9")
-def lock_renewed(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-lock-is-renewed-by-its-holder", "OR-9", assuming=(KEPT_TABLE,))
+def lock_renewed(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The age of a lock starts again only because the client that has it renews it; a lock that nobody has is of no
     age.
     """
     return all_of(implies(s.holder[q] == 0, s.holder_age[q] == 0), renewed_by_holder(s, c, q))
 
 
-@_always("orderly-queue-removed-is-unlocked", "RB-33", "RB-34")
-def removed_is_unlocked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("orderly-queue-removed-is-unlocked", "RB-33", "RB-34", assuming=(KEPT_TABLE,))
+def removed_is_unlocked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client that removes a queue unlocks it, or schedules the unlock, and no longer believes in
     its lock.
     """
@@ -101,8 +97,8 @@ def removed_is_unlocked(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(removed, all_of(any_of(not_(holds_lock(s, c, q)), later), not_(s.locked[c, q])))
 
 
-@_always("stop-unlocks-what-is-owned", "ST-8")
-def stop_unlocks(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("stop-unlocks-what-is-owned", "ST-8", assuming=(KEPT_TABLE,))
+def stop_unlocks(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The stop of an orderly client unlocks all queues that it owns, and no others: not those that it has dropped."""
     owned = all_of(_stops(s, c), s.was.owns[c, q])
     dropped = all_of(_stops(s, c), not_(s.was.owns[c, q]))
@@ -110,8 +106,8 @@ def stop_unlocks(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(owned, all_of(not_(holds_lock(s, c, q)), not_(s.locked[c, q]))), implies(dropped, kept))
 
 
-@_always("gone-orderly-client-does-nothing", "ST-8")
-def stays_gone(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("gone-orderly-client-does-nothing", "ST-8", assuming=(KEPT_TABLE,))
+def stays_gone(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client that is gone has, locks and runs nothing, and does not come back."""
     gone = implies(s.was.life[c] == Life.GONE, s.life[c] == Life.GONE)
     stopping = implies(s.was.life[c] == Life.STOPPING, s.life[c] != Life.UP)
@@ -121,23 +117,23 @@ def stays_gone(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(gone, stopping, implies(s.was.life[c] == Life.GONE, all_of(nothing, wants, locks)))
 
 
-@_always("a-result-comes-from-a-call", "OR-6")
-def result_of_a_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("a-result-comes-from-a-call", "OR-6", assuming=(KEPT_TABLE,))
+def result_of_a_call(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A result to act upon comes from a listener that was running, and there is only one at a time."""
     returned = all_of(s.result[c, q] != Result.NONE, not_(same(s.result[c, q], s.was.result[c, q])))
     ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
     return implies(returned, all_of(s.was.result[c, q] == Result.NONE, ran))
 
 
-@_always("one-call-of-a-queue-in-a-client", "OR-4")
-def one_call(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("one-call-of-a-queue-in-a-client", "OR-4", assuming=(KEPT_TABLE,))
+def one_call(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client calls no orderly listener while one runs for a window of the same queue that is gone."""
     runs = s.exists(Message, lambda m: listener_runs(s, c, q, m))
     return not_(all_of(runs, s.exists(Message, lambda m: s.orphan[c, q, m] != Orphan.NONE)))
 
 
-@_always("what-outlives-a-window-ran-in-it", "RB-33")
-def left_running(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("what-outlives-a-window-ran-in-it", "RB-33", assuming=(KEPT_TABLE,))
+def left_running(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A call that outlives its window was running when the window was removed."""
 
     def left(m: IntLike) -> BoolLike:
@@ -156,20 +152,20 @@ def _returned(s: GroupState, c: IntLike, q: IntLike, handled: bool) -> BoolLike:
     return s.exists(Message, done)
 
 
-@_can("late-success-counts", "OR-7")
-def done_is_done(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("late-success-counts", "OR-7")
+def done_is_done(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Work that a listener does for a window that is gone counts: it may be the first to handle the message."""
     return _returned(s, c, q, True)
 
 
-@_can("late-failure-is-forgotten", "OR-7")
-def late_failure(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("late-failure-is-forgotten", "OR-7")
+def late_failure(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A listener that fails for a window that is gone leaves the message to the next owner."""
     return _returned(s, c, q, False)
 
 
-@_always("allocated-again-while-being-given-up", "RB-35")
-def wanted_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("allocated-again-while-being-given-up", "RB-35", assuming=(KEPT_TABLE,))
+def wanted_in_turn(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Only a dropped queue whose listener is running is allocated again without being taken; a working client ends
     that.
     """
@@ -181,8 +177,8 @@ def wanted_in_turn(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(begins, all_of(s.was.dropped[c, q], ran, returned)), implies(ends, expired))
 
 
-@_always("attempts-are-counted-until-the-message-leaves", "OR-8")
-def attempts_kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("attempts-are-counted-until-the-message-leaves", "OR-8", assuming=(KEPT_TABLE,))
+def attempts_kept(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The attempts of an orderly message are counted from when it comes into a window until it leaves it."""
 
     def kept(m: IntLike) -> BoolLike:
@@ -193,8 +189,8 @@ def attempts_kept(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, kept)
 
 
-@_always("only-what-failed-is-put-back", "OR-7", "OR-8")
-def put_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("only-what-failed-is-put-back", "OR-7", "OR-8", assuming=(KEPT_TABLE,))
+def put_back(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly message is consumed again only after its listener has failed with it, or rolled it back."""
     failed = any_of(s.was.result[c, q] == Result.SUSPEND, s.was.result[c, q] == Result.ROLLBACK)
 
@@ -205,8 +201,8 @@ def put_back(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, again)
 
 
-@_always("unlock-waits-for-cached-messages-only", "RB-34")
-def unlocked_later(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("unlock-waits-for-cached-messages-only", "RB-34", assuming=(KEPT_TABLE,))
+def unlocked_later(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 puts an unlock off only where messages wait in the window that it gives up."""
     begins = all_of(s.unlocking[c, q], not_(s.was.unlocking[c, q]))
     cached = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
@@ -220,19 +216,14 @@ def _outlived(s: GroupState) -> BoolLike:
     )
 
 
-LATE_RETURN = Property[GroupState](
-    id="call-for-a-gone-window-returns",
-    statement="A listener call that outlives its window eventually returns, unless its process ends.",
-    kind=Kind.EVENTUALLY,
-    after=_outlived,
-    holds=lambda s: not_(_outlived(s)),
-    assuming=("listeners return",),
-    rules=("OR-7",),
-)
+@eventually("call-for-a-gone-window-returns", "OR-7", after=_outlived, assuming=("listeners return",))
+def late_return(s: GroupState) -> BoolLike:
+    """A listener call that outlives its window eventually returns, unless its process ends."""
+    return not_(_outlived(s))
 
 
-@_can("dropped-queue-loses-its-lock", "OR-9")
-def dropped_grows_old(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("dropped-queue-loses-its-lock", "OR-9")
+def dropped_grows_old(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The lock of a dropped queue gets too old to be believed in while its listener runs: rounds of renewal leave it
     out.
     """
@@ -254,7 +245,7 @@ _ORDERLY = (
     renews_owned,
     dropped_in_order,
 )
-_OLD_UNLOCK = (cached_is_unlocked_later, UNLOCKS_AT_LAST, renews_dropped, begins_locked, dropped_in_order)
+_OLD_UNLOCK = (cached_is_unlocked_later, unlocks_at_last, renews_dropped, begins_locked, dropped_in_order)
 
 
 def claims() -> Iterator[Claim]:
@@ -295,9 +286,9 @@ def claims() -> Iterator[Claim]:
             {**_STILL, "messages": 2, "give_up": "attempts", "auto_commit": 0, "failures": 3},
             (attempts_kept, result_of_a_call, put_back),
         ),
-        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 3, "batch": 2}, (STORED,)),
-        ({**_COARSE, "messages": 1, "consumers": 1, "moves": 1, "orphans": 1, "forced_unlock": 1}, (LATE_RETURN,)),
-        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 1, "late_commits": 1}, (STORED,)),
+        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 3, "batch": 2}, (stored,)),
+        ({**_COARSE, "messages": 1, "consumers": 1, "moves": 1, "orphans": 1, "forced_unlock": 1}, (late_return,)),
+        ({"listener": "orderly", "clock": "stopped", "consumers": 1, "messages": 1, "late_commits": 1}, (stored,)),
         ({**_ALONE, **_CHANGES, "moves": 1, "late_locks": 1}, (*_ORDERLY, locked_late)),
         ({**_ALONE, **_CHANGES, "moves": 1, "late_commits": 1}, _ORDERLY),
         ({**_ALONE, **_CHANGES, "pauses": 1, "moves": 1}, (orderly_stands_still, begins_locked, dropped_in_order)),

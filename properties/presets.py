@@ -5,47 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model.presets import PRESETS, Preset
-from .assignment import PARTITION_LEMMA
-from .broadcast import EACH_SEES_ALL, KEEPS_ITS_PLACE, NO_SEND_BACK, STARTS_AGAIN
+from .assignment import partition_lemma
+from .broadcast import each_sees_all, keeps_its_place, no_send_back, starts_again
 from .claim import Claim
-from .delivery import AT_LEAST_ONCE, EXPLAINED, FAILED_BEFORE, MARK, NOTHING_SKIPPED, OFFSET_SAFE
-from .orderly import IN_ORDER as HANDLED_IN_ORDER
-from .orderly import STAIRCASE
+from .delivery import at_least_once, explained, failed_before, mark, nothing_skipped, offset_safe
+from .orderly import in_order as HANDLED_IN_ORDER
+from .orderly import staircase
 from .property import Property
 from .retry import (
-    ATTEMPTS,
-    COPY_HAS_CAUSE,
-    COUNT,
-    DEAD_AT_ONCE,
-    DEAD_IDENTIFIABLE,
-    DEAD_READABLE,
-    IN_ITS_TOPIC,
-    NEVER_LOST,
+    attempts,
+    copy_has_cause,
+    count,
+    dead_at_once,
+    dead_identifiable,
+    dead_readable,
+    in_its_topic,
+    never_lost,
 )
-from .schedule import IN_ORDER, NOT_EARLY, ONCE
+from .schedule import in_order, not_early, once
 
-_DELIVERY = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
+_DELIVERY = (offset_safe, at_least_once, nothing_skipped, explained)
 _CLAIMED: Mapping[str, tuple[Property, ...]] = {
-    "assignment": (PARTITION_LEMMA,),
-    "delivery": (*_DELIVERY, FAILED_BEFORE),
-    "orderly": (*_DELIVERY, MARK, HANDLED_IN_ORDER, STAIRCASE),
+    "assignment": (partition_lemma,),
+    "delivery": (*_DELIVERY, failed_before),
+    "orderly": (*_DELIVERY, mark, HANDLED_IN_ORDER, staircase),
     "retry": (
-        OFFSET_SAFE,
-        AT_LEAST_ONCE,
-        NEVER_LOST,
-        ATTEMPTS,
-        COUNT,
-        IN_ITS_TOPIC,
-        DEAD_AT_ONCE,
-        DEAD_IDENTIFIABLE,
-        DEAD_READABLE,
-        COPY_HAS_CAUSE,
-        NOT_EARLY,
-        IN_ORDER,
-        ONCE,
+        offset_safe,
+        at_least_once,
+        never_lost,
+        attempts,
+        count,
+        in_its_topic,
+        dead_at_once,
+        dead_identifiable,
+        dead_readable,
+        copy_has_cause,
+        not_early,
+        in_order,
+        once,
     ),
-    "broadcast": (EACH_SEES_ALL, NO_SEND_BACK, STARTS_AGAIN, KEEPS_ITS_PLACE),
-    "everything-small": (*_DELIVERY, IN_ITS_TOPIC, DEAD_AT_ONCE, DEAD_IDENTIFIABLE),
+    "broadcast": (each_sees_all, no_send_back, starts_again, keeps_its_place),
+    "everything-small": (*_DELIVERY, in_its_topic, dead_at_once, dead_identifiable),
 }
 
 

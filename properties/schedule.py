@@ -14,12 +14,31 @@ from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, sam
 from ..model.retry_copy import Copy, Place, copies_in_retry_queue, stored
 from ..model.schedule import Level, delivering, entries, waits
 from .claim import Claim, Constants, claim_about
-from .property import Kind, Property
-from .retry import CHAIN_ONLY, every_copy
+from .property import always, eventually
+from .retry import CHAIN_ONLY
 from .theorem import Theorem
 
 
-def _in_order(s: GroupState) -> BoolLike:
+def _nothing_waits(s: GroupState) -> BoolLike:
+    return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
+
+
+@always(
+    "schedule-not-early",
+    "DL-3",
+    "DL-5",
+    "G6",
+    assuming=("the broker's clock does not step back", "no level of the table is shortened"),
+)
+def not_early(s: GroupState, k: Copy) -> BoolLike:
+    """A delayed message is not delivered before its delay has passed at the broker."""
+    return implies(stored(s, k), implies(all_of(s.level[k] > 0, s.place[k] == Place.DELIVERED), s.ripe[k]))
+
+
+@always("schedule-in-order", "DL-5", "DL-8", "U11", assuming=("no entry is unreadable when it is due",))
+def in_order(s: GroupState) -> BoolLike:
+    """Messages of one delay level are delivered in the order in which they were stored."""
+
     def overtakes(j: int, k: int) -> BoolLike:
         earlier_waits = all_of(stored(s, j), s.place[j] == Place.SCHEDULE_TOPIC, same(s.level[j], s.level[k]))
         return all_of(earlier_waits, stored(s, k), s.place[k] == Place.DELIVERED)
@@ -27,65 +46,44 @@ def _in_order(s: GroupState) -> BoolLike:
     return not_(s.exists(Copy, lambda j: s.exists(Copy, lambda k: overtakes(j, k) if j < k else False)))
 
 
-def _goes_on(s: GroupState) -> BoolLike:
+@always(
+    "schedule-once",
+    "DL-4",
+    "DL-6",
+    "DL-7",
+    assuming=("the broker is stopped in order, never killed", "no replica takes over", "every put is answered"),
+)
+def once(s: GroupState, k: Copy) -> BoolLike:
+    """A delayed message is delivered once."""
+    return implies(stored(s, k), copies_in_retry_queue(s, k) <= 1)
+
+
+@always("schedule-never-passes-a-message", "DL-4", "DL-5", "G2", assuming=("no entry is unreadable when it is due",))
+def never_passed(s: GroupState, k: Copy) -> BoolLike:
+    """A delayed message that was not delivered yet is never behind the position of its level."""
+    return implies(stored(s, k), implies(s.place[k] == Place.SCHEDULE_TOPIC, waits(s, k)))
+
+
+@always("schedule-goes-on-where-saved", "DL-4", "DL-7")
+def goes_on(s: GroupState) -> BoolLike:
+    """Delivery resumes no earlier than at the last position that was saved, or copied by a replica."""
+
     def not_before(queue: IntLike) -> BoolLike:
         return s.position[queue] >= loaded_position(s.saved[queue], 0, entries(s, queue))
 
     return implies(delivering(s), s.forall(Level, not_before))
 
 
-def _nothing_waits(s: GroupState) -> BoolLike:
-    return s.forall(Copy, lambda k: s.place[k] != Place.SCHEDULE_TOPIC)
-
-
-NOT_EARLY = Property[GroupState](
-    id="schedule-not-early",
-    statement="A delayed message is not delivered before its delay has passed at the broker.",
-    kind=Kind.ALWAYS,
-    holds=every_copy(lambda s, k: implies(all_of(s.level[k] > 0, s.place[k] == Place.DELIVERED), s.ripe[k])),
-    assuming=("the broker's clock does not step back", "no level of the table is shortened"),
-    rules=("DL-3", "DL-5", "G6"),
-)
-IN_ORDER = Property[GroupState](
-    id="schedule-in-order",
-    statement="Messages of one delay level are delivered in the order in which they were stored.",
-    kind=Kind.ALWAYS,
-    holds=_in_order,
-    assuming=("no entry is unreadable when it is due",),
-    rules=("DL-5", "DL-8", "U11"),
-)
-ONCE = Property[GroupState](
-    id="schedule-once",
-    statement="A delayed message is delivered once.",
-    kind=Kind.ALWAYS,
-    holds=every_copy(lambda s, k: copies_in_retry_queue(s, k) <= 1),
-    assuming=("the broker is stopped in order, never killed", "no replica takes over", "every put is answered"),
-    rules=("DL-4", "DL-6", "DL-7"),
-)
-NEVER_PASSED = Property[GroupState](
-    id="schedule-never-passes-a-message",
-    statement="A delayed message that was not delivered yet is never behind the position of its level.",
-    kind=Kind.ALWAYS,
-    holds=every_copy(lambda s, k: implies(s.place[k] == Place.SCHEDULE_TOPIC, waits(s, k))),
-    assuming=("no entry is unreadable when it is due",),
-    rules=("DL-4", "DL-5", "G2"),
-)
-GOES_ON = Property[GroupState](
-    id="schedule-goes-on-where-saved",
-    statement="Delivery resumes no earlier than at the last position that was saved, or copied by a replica.",
-    kind=Kind.ALWAYS,
-    holds=_goes_on,
-    rules=("DL-4", "DL-7"),
-)
-SOME_TIME = Property[GroupState](
-    id="schedule-some-time",
-    statement="Every delayed message is eventually delivered.",
-    kind=Kind.EVENTUALLY,
+@eventually(
+    "schedule-some-time",
+    "DL-5",
+    "DL-8",
     after=lambda s: not_(_nothing_waits(s)),
-    holds=_nothing_waits,
     assuming=("weak fairness of the delivery tasks and of time", "no entry is unreadable when it is due"),
-    rules=("DL-5", "DL-8"),
 )
+def some_time(s: GroupState) -> BoolLike:
+    """Every delayed message is eventually delivered."""
+    return _nothing_waits(s)
 
 
 def early_only_if_clock_stepped_back() -> Theorem:
@@ -206,32 +204,32 @@ _claim = partial(claim_about, consumption)
 def claims() -> Iterator[Claim]:
     """All claims about delayed delivery, naive ones first."""
     yield _claim(
-        ONCE,
+        once,
         CRASHED,
         "The positions are saved every 10 s: after a crash the deliveries since then are repeated.",
     )
     yield _claim(
-        ONCE,
+        once,
         PROMOTED,
         "A replica has the positions of its last copy of the file: what was delivered since is delivered again.",
     )
     yield _claim(
-        ONCE,
+        once,
         {**ONE_RETRY, "unsure_puts": 1},
         "A put that succeeded but was not confirmed is repeated 100 ms later.",
     )
     yield _claim(
-        NOT_EARLY,
+        not_early,
         {**ONE_RETRY, "clock_steps": 1},
         "A due time too far in the future is taken for an error, and the message delivered at once.",
     )
     yield _claim(
-        NEVER_PASSED,
+        never_passed,
         {**ONE_RETRY, "unreadable": 1},
         "An entry whose message cannot be read when it is due is silently skipped.",
     )
     yield _claim(
-        NEVER_PASSED,
+        never_passed,
         {**STORE_LOST, "early_requests": 1},
         (
             "5.3.3 reads the positions again when its ports are open: a position beyond the end is then compared "
@@ -239,7 +237,7 @@ def claims() -> Iterator[Claim]:
         ),
     )
     yield _claim(
-        NEVER_PASSED,
+        never_passed,
         {**STORE_LOST, "broker_crashes": 1},
         (
             "The corrected position is only in memory: after a second crash, the one in the file is read again, "
@@ -247,12 +245,12 @@ def claims() -> Iterator[Claim]:
         ),
     )
     for constants in (CRASHED, STOPPED, PROMOTED):
-        yield _claim(GOES_ON, constants)
+        yield _claim(goes_on, constants)
     for constants in (CRASHED, STOPPED, PROMOTED, STORE_LOST):
-        for property in (NOT_EARLY, IN_ORDER, NEVER_PASSED):
+        for property in (not_early, in_order, never_passed):
             yield _claim(property, constants)
-    yield _claim(NOT_EARLY, {**ONE_RETRY, "unsure_puts": 1})
-    yield _claim(ONCE, TWO_MESSAGES)
-    yield _claim(ONCE, STOPPED)
+    yield _claim(not_early, {**ONE_RETRY, "unsure_puts": 1})
+    yield _claim(once, TWO_MESSAGES)
+    yield _claim(once, STOPPED)
     for constants in (STOPPED, CRASHED, STORE_LOST):
-        yield _claim(SOME_TIME, constants)
+        yield _claim(some_time, constants)

@@ -21,10 +21,10 @@ from ..model.retry_copy import Copy, code, stored
 from ..model.retry_policy import EXPIRY_LEVEL
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .delivery import HANDLED_WAS_HAD, PROGRESS, every_message, every_window
-from .offsets import RETRY_FROM_BEGINNING
-from .property import Kind, Property
-from .retry import AFTER_DELIVERY, IN_ITS_TOPIC
+from .delivery import every_window, handled_was_had, progress
+from .offsets import retry_from_beginning
+from .property import always, eventually, sometimes
+from .retry import after_delivery, in_its_topic
 
 
 def _task_size(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> IntLike:
@@ -40,20 +40,16 @@ def _tasks(s: GroupState, holds: Callable[[IntLike], BoolLike]) -> BoolLike:
     return every_window(s, lambda c, q: s.forall(Message, lambda m: checked(c, q, m)))
 
 
-BATCH_KEPT = Property[GroupState](
-    id="batch-size-kept",
-    statement="A listener is never called with more than consumeMessageBatchMaxSize messages.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _tasks(s, lambda size: size <= s.batch),
-    rules=("CC-1",),
-)
-BATCH_FILLED = Property[GroupState](
-    id="batch-filled",
-    statement="A listener can be called with as many as consumeMessageBatchMaxSize messages.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: not_(_tasks(s, lambda size: size < s.batch)),
-    rules=("CC-1",),
-)
+@always("batch-size-kept", "CC-1")
+def batch_kept(s: GroupState) -> BoolLike:
+    """A listener is never called with more than consumeMessageBatchMaxSize messages."""
+    return _tasks(s, lambda size: size <= s.batch)
+
+
+@sometimes("batch-filled", "CC-1")
+def batch_filled(s: GroupState) -> BoolLike:
+    """A listener can be called with as many as consumeMessageBatchMaxSize messages."""
+    return not_(_tasks(s, lambda size: size < s.batch))
 
 
 def _cached(s: GroupState, c: IntLike, q: IntLike) -> IntLike:
@@ -75,41 +71,34 @@ def _when_it_pulled(s: GroupState, distance: IntLike) -> BoolLike:
     return every_window(s, lambda c, q: _near(s, c, q, distance, s.next_offset[c, q] - s.pull_batch))
 
 
-THRESHOLD_KEPT = Property[GroupState](
-    id="threshold-kept",
-    statement="A client has at most pullThresholdForQueue messages of a queue plus those of one pull.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: _cached(s, c, q) <= s.threshold + s.pull_batch),
-    rules=("PL-7",),
-)
-THRESHOLD_REACHED = Property[GroupState](
-    id="threshold-reached",
-    statement="A pull is put off above pullThresholdForQueue, not at it: one more answer may come.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: not_(every_window(s, lambda c, q: _cached(s, c, q) < s.threshold + s.pull_batch)),
-    rules=("PL-7",),
-)
-SPAN_KEPT = Property[GroupState](
-    id="span-kept",
-    statement="When a concurrent client pulls, the messages it has are at most consumeConcurrentlyMaxSpan apart.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _when_it_pulled(s, s.span),
-    rules=("PL-9",),
-)
-SPAN_REACHED = Property[GroupState](
-    id="span-reached",
-    statement="A pull is put off above consumeConcurrentlyMaxSpan, not at it.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: not_(_when_it_pulled(s, s.span - 1)),
-    rules=("PL-9",),
-)
-SPAN_OF_ALL = Property[GroupState](
-    id="span-and-one-pull",
-    statement="The messages that a concurrent client has are at most consumeConcurrentlyMaxSpan plus one pull apart.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: _near(s, c, q, s.span + s.pull_batch, s.next_offset[c, q])),
-    rules=("PL-9",),
-)
+@always("threshold-kept", "PL-7")
+def threshold_kept(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A client has at most pullThresholdForQueue messages of a queue plus those of one pull."""
+    return implies(s.owns[c, q], _cached(s, c, q) <= s.threshold + s.pull_batch)
+
+
+@sometimes("threshold-reached", "PL-7")
+def threshold_reached(s: GroupState) -> BoolLike:
+    """A pull is put off above pullThresholdForQueue, not at it: one more answer may come."""
+    return not_(every_window(s, lambda c, q: _cached(s, c, q) < s.threshold + s.pull_batch))
+
+
+@always("span-kept", "PL-9")
+def span_kept(s: GroupState) -> BoolLike:
+    """When a concurrent client pulls, the messages it has are at most consumeConcurrentlyMaxSpan apart."""
+    return _when_it_pulled(s, s.span)
+
+
+@sometimes("span-reached", "PL-9")
+def span_reached(s: GroupState) -> BoolLike:
+    """A pull is put off above consumeConcurrentlyMaxSpan, not at it."""
+    return not_(_when_it_pulled(s, s.span - 1))
+
+
+@always("span-and-one-pull", "PL-9")
+def span_of_all(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """The messages that a concurrent client has are at most consumeConcurrentlyMaxSpan plus one pull apart."""
+    return implies(s.owns[c, q], _near(s, c, q, s.span + s.pull_batch, s.next_offset[c, q]))
 
 
 def _left(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
@@ -119,14 +108,15 @@ def _left(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(nobody, done, m < end(s, q), s.committed[q] <= m)
 
 
-HANDED_OVER = Property[GroupState](
-    id="given-up-queue-is-committed",
-    statement="When a running client gives up a queue, the offset is committed up to what is finished.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(s, lambda q, m: not_(_left(s, q, m))),
+@always(
+    "given-up-queue-is-committed",
+    "RB-32",
+    "OF-7",
     assuming=("one owner at a time", "no client dies, and the commit is not lost"),
-    rules=("RB-32", "OF-7"),
 )
+def handed_over(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """When a running client gives up a queue, the offset is committed up to what is finished."""
+    return not_(_left(s, q, m))
 
 
 def _stops_with_news(s: GroupState, c: IntLike) -> BoolLike:
@@ -134,65 +124,54 @@ def _stops_with_news(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.life[c] == Life.STOPPING, not_(s.persisted[c]), done)
 
 
-STOP_COMMITS = Property[GroupState](
-    id="stop-commits-what-is-done",
-    statement="What a client had finished when it began to shut down is committed before it is gone.",
-    kind=Kind.EVENTUALLY,
+@eventually(
+    "stop-commits-what-is-done",
+    "ST-8",
+    "OF-7",
     after=lambda s: s.exists(Consumer, lambda c: _stops_with_news(s, c)),
-    holds=lambda s: s.forall(Queue, lambda q: s.committed[q] == end(s, q)),
     assuming=("the client does not die meanwhile",),
-    rules=("ST-8", "OF-7"),
 )
-EXPIRED_LEVEL = Property[GroupState](
-    id="expired-message-waits-at-level-3",
-    statement="A message whose listener runs too long comes again after 10 s, whatever its count.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Copy,
-        lambda k: implies(
-            all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, not_(s.dead[k])),
-            s.level[k] == stored_level(EXPIRY_LEVEL, s.levels),
-        ),
-    ),
-    rules=("PQ-9", "SB-16"),
-)
-LATER_EXPIRES = Property[GroupState](
-    id="first-of-the-window-can-expire",
-    statement="A message can expire if it is the first that its window still holds, wherever it is in its queue.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Copy, lambda k: all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, s.source[k] == code(s, 0, 1))
-    ),
-    rules=("PQ-9",),
-)
-RESET_STORED = Property[GroupState](
-    id="reset-is-stored",
-    statement="A reset takes the committed offset back, not just what a client remembers.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(Queue, lambda q: all_of(s.went_back[q] == Regression.RESET, s.committed[q] == s.reset_to)),
-    rules=("OF-30", "OF-31"),
-)
-RESET_AT_ONCE = Property[GroupState](
-    id="reset-noted-is-stored",
-    statement="As long as no client knows of a reset, the committed offset is the one it was reset to.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Queue, lambda q: implies(s.reset_noted[q], s.committed[q] == s.reset_to)),
-    assuming=("no commit comes with a pull",),
-    rules=("OF-22", "OF-30"),
-)
+def stop_commits(s: GroupState) -> BoolLike:
+    """What a client had finished when it began to shut down is committed before it is gone."""
+    return s.forall(Queue, lambda q: s.committed[q] == end(s, q))
+
+
+@always("expired-message-waits-at-level-3", "PQ-9", "SB-16")
+def expired_level(s: GroupState, k: Copy) -> BoolLike:
+    """A message whose listener runs too long comes again after 10 s, whatever its count."""
+    return implies(
+        all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, not_(s.dead[k])),
+        s.level[k] == stored_level(EXPIRY_LEVEL, s.levels),
+    )
+
+
+@sometimes("first-of-the-window-can-expire", "PQ-9")
+def later_expires(s: GroupState, k: Copy) -> BoolLike:
+    """A message can expire if it is the first that its window still holds, wherever it is in its queue."""
+    return all_of(stored(s, k), s.reason[k] == Cause.TIMEOUT, s.source[k] == code(s, 0, 1))
+
+
+@sometimes("reset-is-stored", "OF-30", "OF-31")
+def reset_stored(s: GroupState, q: Queue) -> BoolLike:
+    """A reset takes the committed offset back, not just what a client remembers."""
+    return all_of(s.went_back[q] == Regression.RESET, s.committed[q] == s.reset_to)
+
+
+@always("reset-noted-is-stored", "OF-22", "OF-30", assuming=("no commit comes with a pull",))
+def reset_at_once(s: GroupState, q: Queue) -> BoolLike:
+    """As long as no client knows of a reset, the committed offset is the one it was reset to."""
+    return implies(s.reset_noted[q], s.committed[q] == s.reset_to)
+
 
 ALONE: Constants = {"consumers": 1}
 BATCHED: Constants = {**ALONE, "messages": 3, "batch": 2, "pull_batch": 3}
-ALL_AT_ONCE = Property[GroupState](
-    id="window-takes-all",
-    statement="A window that no limit is set for can hold every message of its queue at once.",
-    kind=Kind.SOMETIMES,
-    holds=lambda s: s.exists(
-        Consumer, lambda c: s.exists(Queue, lambda q: s.forall(Message, lambda m: held(s, c, q, m)))
-    ),
-    assuming=("the span limit is for concurrent listeners only",),
-    rules=("PL-7",),
-)
+
+
+@sometimes("window-takes-all", "PL-7", assuming=("the span limit is for concurrent listeners only",))
+def all_at_once(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A window that no limit is set for can hold every message of its queue at once."""
+    return s.forall(Message, lambda m: held(s, c, q, m))
+
 
 THRESHOLD: Constants = {**ALONE, "messages": 4, "threshold": 1}
 SPAN: Constants = {**ALONE, "messages": 4, "span": 1}
@@ -238,33 +217,33 @@ _claim = partial(claim_about, consumption)
 
 def claims() -> Iterator[Claim]:
     """All claims about settings and commands."""
-    for property in (BATCH_KEPT, BATCH_FILLED):
+    for property in (batch_kept, batch_filled):
         yield _claim(property, BATCHED)
     # A pull brings more messages than one listener call takes.
-    yield _claim(PROGRESS, BATCHED)
-    for property in (THRESHOLD_KEPT, THRESHOLD_REACHED):
+    yield _claim(progress, BATCHED)
+    for property in (threshold_kept, threshold_reached):
         yield _claim(property, THRESHOLD)
         yield _claim(property, {**THRESHOLD, "pull_batch": 2})
-    yield _claim(PROGRESS, THRESHOLD)
-    yield _claim(ALL_AT_ONCE, {**ALONE, "messages": 3})
-    yield _claim(ALL_AT_ONCE, {**ALONE, "messages": 3, "span": 1, "listener": "orderly", "clock": "stopped"})
-    for property in (SPAN_KEPT, SPAN_REACHED):
+    yield _claim(progress, THRESHOLD)
+    yield _claim(all_at_once, {**ALONE, "messages": 3})
+    yield _claim(all_at_once, {**ALONE, "messages": 3, "span": 1, "listener": "orderly", "clock": "stopped"})
+    for property in (span_kept, span_reached):
         yield _claim(property, SPAN)
     yield _claim(
-        SPAN_OF_ALL,
+        span_of_all,
         SPAN,
         "The span is that of the messages held now: where those above a slow one finish, pulling goes on beyond it.",
     )
-    yield _claim(PROGRESS, SPAN)
-    yield _claim(HANDED_OVER, HANDOVER)
-    yield _claim(STOP_COMMITS, STOP)
-    yield _claim(RETRY_FROM_BEGINNING, RETRY)
-    yield _claim(IN_ITS_TOPIC, RETRY)
-    yield _claim(EXPIRED_LEVEL, EXPIRED)
-    yield _claim(LATER_EXPIRES, ONE_EXPIRED)
+    yield _claim(progress, SPAN)
+    yield _claim(handed_over, HANDOVER)
+    yield _claim(stop_commits, STOP)
+    yield _claim(retry_from_beginning, RETRY)
+    yield _claim(in_its_topic, RETRY)
+    yield _claim(expired_level, EXPIRED)
+    yield _claim(later_expires, ONE_EXPIRED)
     for constants in (ONE_EXPIRED, {**ONE_EXPIRED, "version": "4.9.8", "copies": 2, "failures": 1}):
-        for property in (HANDLED_WAS_HAD, AFTER_DELIVERY):
+        for property in (handled_was_had, after_delivery):
             yield _claim(property, {**constants, "causes": 1})
-    yield _claim(RESET_STORED, OLD_RESET)
-    yield _claim(RESET_STORED, NEW_RESET)
-    yield _claim(RESET_AT_ONCE, NEW_RESET)
+    yield _claim(reset_stored, OLD_RESET)
+    yield _claim(reset_stored, NEW_RESET)
+    yield _claim(reset_at_once, NEW_RESET)

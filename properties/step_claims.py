@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ..model.consumption import consumption
 from .call_steps import (
-    LATE_SENT_BACK,
     counts_for_nothing,
     done_for_nothing,
     failed_for_nothing,
@@ -14,24 +13,25 @@ from .call_steps import (
     handled_by_a_call,
     hangs,
     held_in_turn,
+    late_sent_back,
     runs_on,
 )
 from .claim import Claim, Constants, claims_of
 from .client_steps import announces, dies_with_its_process, settled, stands_still, stopped
 from .copy_steps import (
-    FILE_CATCHES_UP,
-    REPLICA_CATCHES_UP,
     after_a_failure,
     arrives,
     as_it_is,
     begins_there,
     copied,
     due_in_order,
+    file_catches_up,
     goes_on,
     in_its_turn,
     lost_with_power,
     on_its_way,
     overtakes,
+    replica_catches_up,
     saved,
     saved_at_stop,
 )
@@ -63,9 +63,8 @@ from .offset_steps import (
     was_sent,
 )
 from .property import Property
-from .retry import COMES_TO_REST
+from .retry import comes_to_rest
 from .window_steps import (
-    LATE_RETURNS,
     again,
     asked_first,
     begins,
@@ -74,6 +73,7 @@ from .window_steps import (
     in_order,
     late_answer,
     late_answer_comes,
+    late_returns,
     leaves_answered,
     matched_nothing,
     moves,
@@ -108,7 +108,7 @@ _ALONE: Constants = {**_ONE, "mode": "broadcasting"}
 _TAGS: Constants = {"expression": "Aa", "tags": "Aa,C"}
 _WINDOW = (begins, nothing_left, moves, in_order, follows)
 _WINDOWS = (*_WINDOW, was_sent, last_sent)
-_LATE_CALLS = (runs_on, counts_for_nothing, LATE_SENT_BACK)
+_LATE_CALLS = (runs_on, counts_for_nothing, late_sent_back)
 _GONE = (stopped, dies_with_its_process)
 _REQUESTS = (*_WINDOWS, request, late_answer)
 
@@ -171,7 +171,7 @@ def claims() -> Iterator[Claim]:
         ({**_CHAIN, "retry_queues": 0}, (nothing_left, in_order)),
         ({**_CHAIN, "expiries": 1, "crashes": 1}, (overdue, returns_once, was_sent, dies_with_its_process)),
         ({**_CHAIN, "messages": 3, "expiries": 1}, (overdue, first_expires)),
-        ({**_SENT_BACK, "expiries": 1}, (LATE_RETURNS,)),
+        ({**_SENT_BACK, "expiries": 1}, (late_returns,)),
         ({**_ALONE, "messages": 2, "moves": 1}, (*_WINDOW, in_the_file)),
         ({"mode": "broadcasting", "messages": 1, "consumers": 1, "torn_writes": 1}, (first_write,)),
         (
@@ -187,7 +187,7 @@ def claims() -> Iterator[Claim]:
             {**_ONE, "moves": 1, "orphans": 1, "failures": 1, "crashes": 1},
             (*_LATE_CALLS, handled_by_a_call, done_for_nothing, failed_for_nothing, dies_with_its_process),
         ),
-        ({**_SENT_BACK, "moves": 1, "orphans": 1}, (LATE_SENT_BACK,)),
+        ({**_SENT_BACK, "moves": 1, "orphans": 1}, (late_sent_back,)),
         ({**_ONE, **_OLD, "resets": 1, "held_updates": 1, "crashes": 1}, (ghost_in_turn, dies_with_its_process)),
         ({**_ONE, "moves": 1, "held_updates": 1, "crashes": 1}, (held_in_turn, forgotten, dies_with_its_process)),
         (
@@ -197,7 +197,7 @@ def claims() -> Iterator[Claim]:
         (_COPIES, _STORED),
         ({**_COPIES, "messages": 4, "attempts": 1, "pull_batch": 2}, (*_STORED, due_in_order)),
         ({**_CHAIN, "listener_level": 1}, (on_its_way, arrives)),
-        ({**_SENT_BACK, "listener_level": 1}, (COMES_TO_REST,)),
+        ({**_SENT_BACK, "listener_level": 1}, (comes_to_rest,)),
         (
             {**_SENT_BACK, "messages": 4, "retry_room": 2, "copies": 3, "failures": 3, "attempts": 2},
             (overtakes,),
@@ -207,8 +207,8 @@ def claims() -> Iterator[Claim]:
         ({**_COPIES, "unreadable": 1}, _STORED),
         ({**_COPIES, "broker_crashes": 1, "attempts": 1}, (*_STORED, saved)),
         ({**_COPIES, "broker_stops": 1}, (*_STORED, saved, saved_at_stop)),
-        ({**_SENT_BACK, "levels": 3, "broker_stops": 1}, (FILE_CATCHES_UP,)),
-        ({**_SENT_BACK, "levels": 3, "promotions": 1}, (REPLICA_CATCHES_UP,)),
+        ({**_SENT_BACK, "levels": 3, "broker_stops": 1}, (file_catches_up,)),
+        ({**_SENT_BACK, "levels": 3, "promotions": 1}, (replica_catches_up,)),
         ({**_COPIES, "power_losses": 1, "watch_retries": 1}, (*_STORED, saved, lost_with_power)),
         ({**_COPIES, "promotions": 1, "attempts": 1}, (*_STORED, saved, copied, begins_there)),
         ({**_COPIES, "refused": 1, "lost_replies": 1, "attempts": 1, "repeated_fallbacks": 1}, _STORED),

@@ -7,63 +7,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ..model.consume_queue import Message
 from ..model.consumption import consumption
 from ..model.group import GroupState
-from ..model.kernel import implies, not_
+from ..model.kernel import BoolLike, implies, not_
 from ..model.membership import Consumer
 from ..model.process_queue import NO_OFFSET
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about
-from .delivery import PROGRESS, every_message
-from .offsets import CAUSED, OWNED_ONLY, STORED
-from .property import Kind, Property
+from .delivery import progress
+from .offsets import caused, owned_only, stored
+from .property import always
 
-TAKEN_ONCE = Property[GroupState](
-    id="queue-taken-once",
-    statement="A client takes a queue only when it does not have it: no window is opened on top of another.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.taken_twice),
-    rules=("RB-30", "RB-40"),
-)
-NOT_TAKEN_LATE = Property[GroupState](
-    id="no-queue-taken-while-stopping",
-    statement="A client that has begun to shut down takes no more queues.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.taken_late),
-    rules=("ST-8", "RB-30"),
-)
-NOT_CALLED_LATE = Property[GroupState](
-    id="no-listener-called-while-stopping",
-    statement="A client that has begun to shut down starts no further listener call.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.called_late),
-    assuming=("concurrent listeners",),
-    rules=("ST-8", "ST-9"),
-)
-NOT_SENT_LATE = Property[GroupState](
-    id="last-commit-is-the-last",
-    statement="After the commits of its shutdown, a client commits nothing more, whatever still finishes.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: not_(s.sent_late),
-    rules=("ST-8", "ST-9"),
-)
-AGREED = Property[GroupState](
-    id="committed-only-when-told",
-    statement="With autoCommit off, nothing is committed for which the listener did not say COMMIT.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(s, lambda q, m: implies(m < s.committed[q], s.agreed[q, m])),
-    assuming=("no message is given up",),
-    rules=("OR-7",),
-)
-OWN_CORRECTION = Property[GroupState](
-    id="each-correction-sets-its-own-offset",
-    statement="A window that is being corrected is never mistaken for one whose offset is already set.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: s.forall(Queue, lambda q: implies(s.target_set[c, q], s.target[c, q] != NO_OFFSET))
-    ),
-    rules=("PL-23",),
-)
+
+@always("queue-taken-once", "RB-30", "RB-40")
+def taken_once(s: GroupState) -> BoolLike:
+    """A client takes a queue only when it does not have it: no window is opened on top of another."""
+    return not_(s.taken_twice)
+
+
+@always("no-queue-taken-while-stopping", "ST-8", "RB-30")
+def not_taken_late(s: GroupState) -> BoolLike:
+    """A client that has begun to shut down takes no more queues."""
+    return not_(s.taken_late)
+
+
+@always("no-listener-called-while-stopping", "ST-8", "ST-9", assuming=("concurrent listeners",))
+def not_called_late(s: GroupState) -> BoolLike:
+    """A client that has begun to shut down starts no further listener call."""
+    return not_(s.called_late)
+
+
+@always("last-commit-is-the-last", "ST-8", "ST-9")
+def not_sent_late(s: GroupState) -> BoolLike:
+    """After the commits of its shutdown, a client commits nothing more, whatever still finishes."""
+    return not_(s.sent_late)
+
+
+@always("committed-only-when-told", "OR-7", assuming=("no message is given up",))
+def agreed(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """With autoCommit off, nothing is committed for which the listener did not say COMMIT."""
+    return implies(m < s.committed[q], s.agreed[q, m])
+
+
+@always("each-correction-sets-its-own-offset", "PL-23")
+def own_correction(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A window that is being corrected is never mistaken for one whose offset is already set."""
+    return implies(s.target_set[c, q], s.target[c, q] != NO_OFFSET)
+
 
 WATCHED: Constants = {"messages": 1, "consumers": 1, "watch_windows": 1}
 STOPPED: Constants = {**WATCHED, "leaves": 1}
@@ -92,20 +83,20 @@ _claim = partial(claim_about, consumption)
 def claims() -> Iterator[Claim]:
     """All claims about the order of things."""
     for constants in (STOPPED, {**STOPPED, "messages": 2}):
-        for property in (NOT_TAKEN_LATE, NOT_CALLED_LATE, NOT_SENT_LATE, TAKEN_ONCE):
+        for property in (not_taken_late, not_called_late, not_sent_late, taken_once):
             yield _claim(property, constants)
     for constants in (FIRST, {**WATCHED, "moves": 1, "failed_queries": 1}):
-        yield _claim(TAKEN_ONCE, constants)
-    yield _claim(AGREED, {**MANUAL, "watch_answers": 1, "consumers": 1, "moves": 1})
-    yield _claim(PROGRESS, {**MANUAL, "consumers": 1})
+        yield _claim(taken_once, constants)
+    yield _claim(agreed, {**MANUAL, "watch_answers": 1, "consumers": 1, "moves": 1})
+    yield _claim(progress, {**MANUAL, "consumers": 1})
     yield _claim(
-        STORED,
+        stored,
         {**MANUAL, "consumers": 1},
         (
             "With autoCommit off, SUCCESS commits nothing: a listener that never says COMMIT starts over after "
             "every restart."
         ),
     )
-    yield _claim(OWN_CORRECTION, OLD_CORRECTION)
-    for property in (CAUSED, OWNED_ONLY, STORED):
+    yield _claim(own_correction, OLD_CORRECTION)
+    for property in (caused, owned_only, stored):
         yield _claim(property, LATE_RESET)

@@ -22,8 +22,8 @@ from ..model.process_queue import NO_OFFSET, Stage, held, owned_or_leaving
 from ..model.pull import carries
 from ..model.route import Queue
 from .claim import Claim, Constants
-from .delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE, every_message, every_window
-from .property import Kind, Property
+from .delivery import at_least_once, mark, nothing_skipped, offset_safe
+from .property import Property, always
 
 
 def _every_table(s: GroupState, holds: Callable[[IntLike, IntLike], BoolLike]) -> BoolLike:
@@ -71,98 +71,85 @@ def _known(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return any_of(held(s, c, q, m), s.joined[c, q, m] if s.batch > 1 else False)
 
 
-CLOSED = Property[GroupState](
-    id="closed-window-is-empty",
-    statement="A client has no message of a queue it does not own, and asks for none.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+@always("closed-window-is-empty", "RB-32", "PL-3", "U7")
+def closed(s: GroupState) -> BoolLike:
+    """A client has no message of a queue it does not own, and asks for none."""
+    return _every_table(
         s,
         lambda c, q: implies(
             not_(owned_or_leaving(s, c, q)),
             all_of(_each_message(s, lambda m: not_(_known(s, c, q, m))), _asks_nothing(s, c, q)),
         ),
-    ),
-    rules=("RB-32", "PL-3", "U7"),
-)
-IN_LOG = Property[GroupState](
-    id="positions-inside-the-log",
-    statement="No pull position, and no offset at the client or the broker, is beyond the end of the queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: all_of(
+    )
+
+
+@always("positions-inside-the-log", "PL-1", "OF-1", "OF-20")
+def in_log(s: GroupState) -> BoolLike:
+    """No pull position, and no offset at the client or the broker, is beyond the end of the queue."""
+    return all_of(
         _every_table(
             s,
             lambda c, q: all_of(offset <= end(s, q) for offset in (s.next_offset[c, q], *_offsets_at_client(s, c, q))),
         ),
         s.forall(Queue, lambda q: all_of(offset <= end(s, q) for offset in _offsets_at_broker(s, q))),
-    ),
-    rules=("PL-1", "OF-1", "OF-20"),
-)
-PULLED = Property[GroupState](
-    id="window-holds-what-was-pulled",
-    statement="A window holds nothing from its pull position on.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+    )
+
+
+@always("window-holds-what-was-pulled", "PL-1", "PQ-1")
+def pulled(s: GroupState) -> BoolLike:
+    """A window holds nothing from its pull position on."""
+    return _every_table(
         s, lambda c, q: _each_message(s, lambda m: implies(_known(s, c, q, m), m < s.next_offset[c, q]))
-    ),
-    rules=("PL-1", "PQ-1"),
-)
-LET_GO = Property[GroupState](
-    id="window-lets-go-of-handled-only",
-    statement=(
-        "Every message below a window's pull position that the window no longer holds, or never held, is handled."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+    )
+
+
+@always("window-lets-go-of-handled-only", "PQ-2", "CC-12", "CC-13")
+def let_go(s: GroupState) -> BoolLike:
+    """Every message below a window's pull position that the window no longer holds, or never held, is handled."""
+    return _every_table(
         s,
         lambda c, q: _each_message(s, lambda m: implies(_let_go(s, c, q, m), s.handled[q, m])),
-    ),
-    rules=("PQ-2", "CC-12", "CC-13"),
-)
+    )
 
 
 def _let_go(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return all_of(owned_or_leaving(s, c, q), m < s.next_offset[c, q], not_(held(s, c, q, m)))
 
 
-MEMORY_SAFE = Property[GroupState](
-    id="in-memory-offset-is-safe",
-    statement=(
-        "Everything below the in-memory offset of a queue, and below whatever a client may still commit for it, "
-        "is handled."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+@always("in-memory-offset-is-safe", "CC-13", "PL-14", "PL-24", "G2")
+def memory_safe(s: GroupState) -> BoolLike:
+    """Everything below the in-memory offset of a queue, and below whatever a client may still commit for it, is
+    handled.
+    """
+    return _every_table(
         s,
         lambda c, q: _each_message(
             s, lambda m: implies(any_of(m < offset for offset in _offsets_at_client(s, c, q)), s.handled[q, m])
         ),
-    ),
-    rules=("CC-13", "PL-14", "PL-24", "G2"),
-)
-STARTS_SAFE = Property[GroupState](
-    id="no-start-behind-unhandled",
-    statement=(
-        "Everything below every offset at which a window may ever start (committed, on the broker's disk, or in "
-        "a commit under way) is handled."
-    ),
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_message(
-        s, lambda q, m: implies(any_of(m < offset for offset in _offsets_at_broker(s, q)), s.handled[q, m])
-    ),
-    assuming=OFFSET_SAFE.assuming,
-    rules=("G2", "OF-20", "OF-23", "OF-8", "RB-40"),
-)
-EXACT_MARK = Property[GroupState](
-    id="mark-is-the-lowest-unfinished",
-    statement="The in-memory offset is the lowest offset that the window holds, or its pull position if it holds none.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: _is_mark(s, c, q)),
+    )
+
+
+@always("no-start-behind-unhandled", "G2", "OF-20", "OF-23", "OF-8", "RB-40", assuming=offset_safe.assuming)
+def starts_safe(s: GroupState, q: Queue, m: Message) -> BoolLike:
+    """Everything below every offset at which a window may ever start (committed, on the broker's disk, or in a commit
+    under way) is handled.
+    """
+    return implies(any_of(m < offset for offset in _offsets_at_broker(s, q)), s.handled[q, m])
+
+
+@always(
+    "mark-is-the-lowest-unfinished",
+    "U5",
+    "PQ-2",
+    "CC-13",
     assuming=(
         "one message a task",
         "no answer to a dropped window's pull and no update of a worker comes late (PL-24, G2-9)",
     ),
-    rules=("U5", "PQ-2", "CC-13"),
 )
+def exact_mark(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """The in-memory offset is the lowest offset that the window holds, or its pull position if it holds none."""
+    return implies(s.owns[c, q], _is_mark(s, c, q))
 
 
 def _is_mark(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
@@ -172,20 +159,16 @@ def _is_mark(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(0 <= mark, mark <= position, lowest, any_of(mark == position, held(s, c, q, mark)))
 
 
-MARK_KEPT = Property[GroupState](
-    id="mark-never-back-in-a-window",
-    statement="The in-memory offset of a window never decreases.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: every_window(s, lambda c, q: s.reached[c, q] <= s.memory[c, q]),
-    assuming=("the offset is not reset",),
-    rules=("U6", "CC-13"),
-)
+@always("mark-never-back-in-a-window", "U6", "CC-13", assuming=("the offset is not reset",))
+def mark_kept(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """The in-memory offset of a window never decreases."""
+    return implies(s.owns[c, q], s.reached[c, q] <= s.memory[c, q])
 
-TAKEN_FIRST = Property[GroupState](
-    id="taken-comes-first",
-    statement="The message that an orderly worker has taken is the lowest that its window holds.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+
+@always("taken-comes-first", "PQ-4", "OR-6", assuming=("one message a batch", "autoCommit"))
+def taken_first(s: GroupState) -> BoolLike:
+    """The message that an orderly worker has taken is the lowest that its window holds."""
+    return _every_table(
         s,
         lambda c, q: _each_message(
             s,
@@ -194,24 +177,19 @@ TAKEN_FIRST = Property[GroupState](
                 _each_message(s, lambda o: implies(held(s, c, q, o), m <= o)),
             ),
         ),
-    ),
-    assuming=("one message a batch", "autoCommit"),
-    rules=("PQ-4", "OR-6"),
-)
-NONE_FAILED = Property[GroupState](
-    id="orderly-sends-nothing-back",
-    statement="An orderly window has no message that waits to be sent back.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(s, lambda c, q: _each_message(s, lambda m: s.stage[c, q, m] != Stage.FAILED)),
-    rules=("OR-7",),
-)
-RESULT_TRUE = Property[GroupState](
-    id="result-speaks-of-what-was-taken",
-    statement="A worker acts on a result only while it has messages taken, and on a success only if all were handled.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(s, lambda c, q: _result_true(s, c, q)),
-    rules=("OR-6", "OR-7"),
-)
+    )
+
+
+@always("orderly-sends-nothing-back", "OR-7")
+def none_failed(s: GroupState) -> BoolLike:
+    """An orderly window has no message that waits to be sent back."""
+    return _every_table(s, lambda c, q: _each_message(s, lambda m: s.stage[c, q, m] != Stage.FAILED))
+
+
+@always("result-speaks-of-what-was-taken", "OR-6", "OR-7")
+def result_true(s: GroupState) -> BoolLike:
+    """A worker acts on a result only while it has messages taken, and on a success only if all were handled."""
+    return _every_table(s, lambda c, q: _result_true(s, c, q))
 
 
 def _result_true(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
@@ -225,24 +203,22 @@ def _result_true(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-NOTHING_YET = Property[GroupState](
-    id="nothing-pulled-before-the-lock",
-    statement="A window whose start offset was not asked for again under the lock holds nothing.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: _every_table(
+@always("nothing-pulled-before-the-lock", "PL-11")
+def nothing_yet(s: GroupState) -> BoolLike:
+    """A window whose start offset was not asked for again under the lock holds nothing."""
+    return _every_table(
         s,
         lambda c, q: implies(
             not_(s.recomputed[c, q]),
             all_of(_each_message(s, lambda m: not_(held(s, c, q, m))), _asks_nothing(s, c, q)),
         ),
-    ),
-    rules=("PL-11",),
-)
+    )
 
-LEMMAS = (CLOSED, PULLED, LET_GO, MEMORY_SAFE, STARTS_SAFE)
+
+LEMMAS = (closed, pulled, let_go, memory_safe, starts_safe)
 """Invariants of a window: together they are preserved by every action."""
 
-ORDERLY_LEMMAS = (*LEMMAS, TAKEN_FIRST, NONE_FAILED, RESULT_TRUE, NOTHING_YET)
+ORDERLY_LEMMAS = (*LEMMAS, taken_first, none_failed, result_true, nothing_yet)
 """Further invariants of the window of an orderly listener."""
 
 ANY_SIZE: Constants = {
@@ -296,18 +272,18 @@ class Proof:
 _ANY: Constants = {**ANY_SIZE, **ANY_FAULTS}
 _ONE_QUEUE: Constants = {**_ANY, "queues": 1}
 _ORDERLY: Constants = {**_ONE_QUEUE, **LOCK_FAULTS, "listener": "orderly"}
-_SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, STARTS_SAFE)
+_SAFE = (offset_safe, at_least_once, nothing_skipped, starts_safe)
 
 PROOFS = (
     Proof(
         name="concurrent listeners",
         constants={**_ANY, "watch_marks": 1},
-        properties=(*_SAFE, IN_LOG, MARK, EXACT_MARK, MARK_KEPT),
+        properties=(*_SAFE, in_log, mark, exact_mark, mark_kept),
     ),
     Proof(
         name="late answers, late updates and commits that travel with requests",
         constants={**_ONE_QUEUE, "pulls": "fine", "piggyback": 1, "held_updates": UNBOUNDED, "watch_marks": 1},
-        properties=(*_SAFE, MARK_KEPT),
+        properties=(*_SAFE, mark_kept),
     ),
     Proof(
         name="batches",
@@ -349,4 +325,4 @@ def claims() -> Iterator[Claim]:
     for proof in PROOFS:
         for property in proof.properties:
             yield Claim(property=property, machine=consumption, constants=proof.constants, lemmas=proof.lemmas)
-    yield Claim(property=MARK_KEPT, machine=consumption, constants=SMALL_OBSERVED)
+    yield Claim(property=mark_kept, machine=consumption, constants=SMALL_OBSERVED)

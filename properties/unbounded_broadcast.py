@@ -15,10 +15,10 @@ from ..model.local_file import Content
 from ..model.membership import Consumer
 from ..model.process_queue import Stage, held
 from ..model.route import Queue
-from .broadcast import EACH_SEES_ALL, FAULTS, KEEPS_ITS_PLACE, RENAMED_TWICE, STARTS_AGAIN, everywhere, was_called
+from .broadcast import FAULTS, RENAMED_TWICE, each_sees_all, everywhere, keeps_its_place, starts_again, was_called
 from .claim import Claim, Constants
-from .property import Kind, Property
-from .unbounded import CLOSED, PULLED
+from .property import always
+from .unbounded import closed, pulled
 
 
 def _left(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
@@ -35,7 +35,27 @@ def _filed(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
     return any_of(m < s.file[c, q], m < s.copy[c, q] if s.torn_writes else False)
 
 
-def _has_entries(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("broadcast-lets-go-of-seen-only", "CC-6", "CC-13")
+def left_was_called(s: GroupState) -> BoolLike:
+    """A listener was called with everything that a window has pulled and does not keep waiting."""
+    return everywhere(s, lambda c, q, m: implies(_left(s, c, q, m), was_called(s, c, q, m)))
+
+
+@always("broadcast-memory-behind-seen", "CC-13")
+def memory_was_called(s: GroupState) -> BoolLike:
+    """A listener was called with everything below an in-memory offset."""
+    return everywhere(s, lambda c, q, m: implies(m < s.memory[c, q], was_called(s, c, q, m)))
+
+
+@always("broadcast-files-behind-seen", "OF-10")
+def filed_was_called(s: GroupState) -> BoolLike:
+    """A listener was called with everything below an entry of the file or of its copy."""
+    return everywhere(s, lambda c, q, m: implies(_filed(s, c, q, m), was_called(s, c, q, m)))
+
+
+@always("broadcast-files-have-all-entries", "OF-10", assuming=("the client has run before",))
+def entries(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A file, or a copy, that can be read has an entry for every queue."""
     if not s.torn_writes:
         return s.file[c, q] >= 0
     return all_of(
@@ -44,46 +64,13 @@ def _has_entries(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-LEFT_WAS_CALLED = Property[GroupState](
-    id="broadcast-lets-go-of-seen-only",
-    statement="A listener was called with everything that a window has pulled and does not keep waiting.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(_left(s, c, q, m), was_called(s, c, q, m))),
-    rules=("CC-6", "CC-13"),
-)
-MEMORY_WAS_CALLED = Property[GroupState](
-    id="broadcast-memory-behind-seen",
-    statement="A listener was called with everything below an in-memory offset.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(m < s.memory[c, q], was_called(s, c, q, m))),
-    rules=("CC-13",),
-)
-FILED_WAS_CALLED = Property[GroupState](
-    id="broadcast-files-behind-seen",
-    statement="A listener was called with everything below an entry of the file or of its copy.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: everywhere(s, lambda c, q, m: implies(_filed(s, c, q, m), was_called(s, c, q, m))),
-    rules=("OF-10",),
-)
-ENTRIES = Property[GroupState](
-    id="broadcast-files-have-all-entries",
-    statement="A file, or a copy, that can be read has an entry for every queue.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Consumer, lambda c: s.forall(Queue, lambda q: _has_entries(s, c, q))),
-    assuming=("the client has run before",),
-    rules=("OF-10",),
-)
-NEVER_TORN = Property[GroupState](
-    id="broadcast-file-is-whole-or-missing",
-    statement="A file that is written beside the old one and renamed is never found empty or torn.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(
-        Consumer, lambda c: any_of(s.file_is[c] == Content.OFFSETS, s.file_is[c] == Content.MISSING)
-    ),
-    assuming=("4.9.8",),
-    rules=("OF-10",),
-)
-LEMMAS = (CLOSED, PULLED, LEFT_WAS_CALLED, MEMORY_WAS_CALLED, FILED_WAS_CALLED, ENTRIES)
+@always("broadcast-file-is-whole-or-missing", "OF-10", assuming=("4.9.8",))
+def never_torn(s: GroupState, c: Consumer) -> BoolLike:
+    """A file that is written beside the old one and renamed is never found empty or torn."""
+    return any_of(s.file_is[c] == Content.OFFSETS, s.file_is[c] == Content.MISSING)
+
+
+LEMMAS = (closed, pulled, left_was_called, memory_was_called, filed_was_called, entries)
 """Invariants of a broadcasting client."""
 
 ANY_SIZE: Constants = {
@@ -111,12 +98,12 @@ RENAMED: Constants = {**ANY_SIZE, "expiries": 0, "version": "4.9.8", "torn_write
 
 def claims() -> Iterator[Claim]:
     """What is proven about broadcasting for all sizes; every lemma is also searched in small configurations."""
-    yield Claim(property=EACH_SEES_ALL, machine=consumption, constants=ANY_SIZE, lemmas=LEMMAS)
+    yield Claim(property=each_sees_all, machine=consumption, constants=ANY_SIZE, lemmas=LEMMAS)
     yield Claim(
-        property=EACH_SEES_ALL, machine=consumption, constants=RENAMED, lemmas=(*LEMMAS, KEEPS_ITS_PLACE, NEVER_TORN)
+        property=each_sees_all, machine=consumption, constants=RENAMED, lemmas=(*LEMMAS, keeps_its_place, never_torn)
     )
-    yield Claim(property=STARTS_AGAIN, machine=consumption, constants=RENAMED, lemmas=(KEEPS_ITS_PLACE, NEVER_TORN))
+    yield Claim(property=starts_again, machine=consumption, constants=RENAMED, lemmas=(keeps_its_place, never_torn))
     for lemma in LEMMAS:
         yield Claim(property=lemma, machine=consumption, constants=FAULTS)
-    for lemma in (*LEMMAS, NEVER_TORN):
+    for lemma in (*LEMMAS, never_torn):
         yield Claim(property=lemma, machine=consumption, constants=RENAMED_TWICE)

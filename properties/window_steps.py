@@ -16,15 +16,11 @@ from ..model.route import Queue
 from ..model.start_position import answers_zero
 from ..model.tags import filtered
 from .changes import empty, fine, lives, mark, noted, stays, was_stored, works
-from .of_each import always, sometimes
-from .property import Kind, Property
-
-_always = always(Consumer, Queue)
-_can = sometimes(Consumer, Queue)
+from .property import always, eventually, sometimes
 
 
-@_always("window-begins-at-the-stored-offset", "RB-30", "RB-40")
-def begins(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("window-begins-at-the-stored-offset", "RB-30", "RB-40")
+def begins(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client that takes a queue begins where the broker says, with an empty window, and remembers that offset."""
     first = ite(noted(s, q), s.reset_to, was_stored(s, c, q))
     new = all_of(s.next_offset[c, q] == first, s.memory[c, q] == first, empty(s, c, q))
@@ -32,8 +28,8 @@ def begins(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(taken, all_of(works(s, c), new))
 
 
-@_always("nothing-is-left-of-a-window", "RB-32", "PQ-12")
-def nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("nothing-is-left-of-a-window", "RB-32", "PQ-12")
+def nothing_left(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Nothing is left of a window that was dropped: no message, position, request, offset or count."""
     asked = s.asked[c, q] if fine(s) else False
     put = s.put_end[c, q] != 0 if filtered(s.constants) else False
@@ -42,8 +38,8 @@ def nothing_left(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(not_(s.owns[c, q]), not_(left)), implies(not_(in_table(s, c, q)), not_(remembers)))
 
 
-@_always("position-moves-with-an-answer", "PL-1", "PL-23")
-def moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("position-moves-with-an-answer", "PL-1", "PL-23")
+def moves(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The pull position of a window moves forward by what one pull finds, and not beyond the end of the queue."""
     moved = all_of(stays(s, c, q), not_(same(s.next_offset[c, q], s.was.next_offset[c, q])))
     answered = all_of(s.was.asked[c, q], not_(s.asked[c, q])) if fine(s) else True
@@ -52,8 +48,8 @@ def moves(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(moved, all_of(works(s, c), answered, ahead, near, not_(noted(s, q))))
 
 
-@_always("message-goes-through-a-window-in-order", "PQ-1", "CC-6", "CC-12")
-def in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("message-goes-through-a-window-in-order", "PQ-1", "CC-6", "CC-12")
+def in_order(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A message is pulled into a window, given to a listener, and succeeds or fails: no step is left out."""
 
     def step(m: IntLike) -> BoolLike:
@@ -72,8 +68,8 @@ def in_order(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(stays(s, c, q), s.forall(Message, step))
 
 
-@_always("offset-follows-the-lowest-message", "PQ-2", "CC-13")
-def follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("offset-follows-the-lowest-message", "PQ-2", "CC-13")
+def follows(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """With each finished task, the offset of a window rises to the window's lowest message. Otherwise it rises only to
     the pull position, when the window is empty and nothing was found.
     """
@@ -90,8 +86,8 @@ def follows(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("put-is-what-was-kept", "PQ-1", "FI-3")
-def put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("put-is-what-was-kept", "PQ-1", "FI-3")
+def put(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A window knows how far messages were put into it: up to the last one that its client kept, whatever was passed
     over.
     """
@@ -104,16 +100,16 @@ def put(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(s.forall(Message, before), implies(moved, last))
 
 
-@_always("offset-passes-what-was-removed", "PL-19", "PL-23")
-def passed(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("offset-passes-what-was-removed", "PL-19", "PL-23")
+def passed(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Where a pull finds a message gone, an empty window remembers the offset after it."""
     moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
     nothing = all_of(moved, empty(s, c, q))
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
 
 
-@_always("deleted-message-is-never-pulled", "PL-19", "G2")
-def pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("deleted-message-is-never-pulled", "PL-19", "G2")
+def pulled_is_there(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A pull finds only messages that the broker still has: what retention has deleted reaches no client."""
 
     def there(m: IntLike) -> BoolLike:
@@ -123,8 +119,8 @@ def pulled_is_there(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, there)
 
 
-@_always("offset-passes-what-does-not-match", "FI-3", "PL-23")
-def matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("offset-passes-what-does-not-match", "FI-3", "PL-23")
+def matched_nothing(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Where the broker finds nothing that matches, an empty window remembers the offset after it."""
     moved = all_of(stays(s, c, q), s.was.next_offset[c, q] < s.next_offset[c, q])
 
@@ -135,8 +131,8 @@ def matched_nothing(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(nothing, s.memory[c, q] == s.next_offset[c, q])
 
 
-@_always("request-outlives-its-window", "PL-1", "PL-24")
-def request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("request-outlives-its-window", "PL-1", "PL-24")
+def request(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A request is sent for a window in use. If the window is dropped meanwhile, the request continues with its
     position, and knows whether the window held messages.
     """
@@ -153,14 +149,14 @@ def request(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("refused-position-needs-a-request", "PL-23", "PL-25")
-def leaves_answered(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("refused-position-needs-a-request", "PL-23", "PL-25")
+def leaves_answered(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Where nobody takes queues from a client, a queue leaves its table only when a pull is answered."""
     return implies(all_of(s.was.owns[c, q], not_(s.owns[c, q]), works(s, c)), s.was.asked[c, q])
 
 
-@_always("late-answer-changes-no-window", "PL-24")
-def late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("late-answer-changes-no-window", "PL-24")
+def late_answer(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An answer for a window that is gone puts nothing into the next one; if it found nothing new for an empty window,
     it may raise the offset.
     """
@@ -171,14 +167,14 @@ def late_answer(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return implies(over, all_of(kept, s.memory[c, q] == ite(nothing, raised, s.was.memory[c, q])))
 
 
-@_can("request-from-the-beginning-is-answered-late", "PL-24")
-def late_answer_comes(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("request-from-the-beginning-is-answered-late", "PL-24")
+def late_answer_comes(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A request of a window that is gone is answered even if it asked from the first message on."""
     return all_of(s.was.stale[c, q] == 0, s.stale[c, q] == NO_OFFSET, works(s, c))
 
 
-@_always("commit-of-a-pull-comes-before-its-answer", "PL-14", "PL-21")
-def with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("commit-of-a-pull-comes-before-its-answer", "PL-14", "PL-21")
+def with_a_pull(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A pull brings the offset of its window along, if that is above 0; it is stored before the pull is answered."""
     new = all_of(s.carried[c, q] != NO_OFFSET, not_(same(s.carried[c, q], s.was.carried[c, q])))
     asks = all_of(s.asked[c, q], not_(s.was.asked[c, q]), s.carried[c, q] == s.memory[c, q], s.memory[c, q] > 0)
@@ -192,8 +188,8 @@ def with_a_pull(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     )
 
 
-@_always("own-choice-only-where-nothing-is-stored", "OF-21", "RB-40")
-def asked_first(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("own-choice-only-where-nothing-is-stored", "OF-21", "RB-40")
+def asked_first(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client begins where its ConsumeFromWhere says only if the broker knew no offset and did not answer 0."""
     learns = all_of(s.unknown[c, q], not_(s.was.unknown[c, q]))
     nowhere = all_of(s.committed[q] == NO_OFFSET, not_(answers_zero(s, q)), not_(in_table(s, c, q)), works(s, c))
@@ -201,8 +197,8 @@ def asked_first(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return all_of(implies(learns, nowhere), implies(forgets, s.owns[c, q]))
 
 
-@_always("failed-send-back-goes-to-a-listener", "SB-5", "CC-12")
-def again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("failed-send-back-goes-to-a-listener", "SB-5", "CC-12")
+def again(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A message that could not be sent back waits for a listener, and counts one more attempt."""
 
     def counted(m: IntLike) -> BoolLike:
@@ -214,8 +210,8 @@ def again(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, counted)
 
 
-@_always("late-result-moves-no-empty-window", "PQ-9", "PQ-2")
-def overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("late-result-moves-no-empty-window", "PQ-9", "PQ-2")
+def overdue(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A call that lasts too long leaves the offset where it is; its late result moves it only where
     messages are left.
     """
@@ -232,8 +228,8 @@ def overdue(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
-@_always("only-the-first-message-expires", "PQ-9")
-def first_expires(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("only-the-first-message-expires", "PQ-9")
+def first_expires(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """Only the first message of a window is sent back because its listener call lasts too long; those behind it wait
     until it has gone.
     """
@@ -249,29 +245,22 @@ def _overdue_somewhere(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 
 
-LATE_RETURNS = Property[GroupState](
-    id="late-listener-returns",
-    statement=(
-        "A listener call whose message was sent back for taking too long eventually returns, unless its process ends."
-    ),
-    kind=Kind.EVENTUALLY,
-    after=_overdue_somewhere,
-    holds=lambda s: not_(_overdue_somewhere(s)),
-    assuming=("listeners return",),
-    rules=("PQ-9", "G3"),
-)
+@eventually("late-listener-returns", "PQ-9", "G3", after=_overdue_somewhere, assuming=("listeners return",))
+def late_returns(s: GroupState) -> BoolLike:
+    """A listener call whose message was sent back for taking too long eventually returns, unless its process ends."""
+    return not_(_overdue_somewhere(s))
 
 
-@_always("late-failure-ends-its-call", "CC-12", "PQ-9")
-def returns_once(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@always("late-failure-ends-its-call", "CC-12", "PQ-9")
+def returns_once(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A call that lasts too long and finally fails is over: as long as the first one runs, none has failed."""
     first = s.log_end[s.queues - 1] == 0
     runs = s.exists(Message, lambda m: s.overdue[c, q, m])
     return implies(all_of(runs, first), s.failures_left == s.failures)
 
 
-@_can("part-of-a-batch-fails", "CC-10")
-def part_fails(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+@sometimes("part-of-a-batch-fails", "CC-10")
+def part_fails(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A listener succeeds up to some message of its batch: that counts, and only the rest is sent back."""
     return s.exists(
         Message,

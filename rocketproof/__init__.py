@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from .properties.claim import Claim as Claim
     from .properties.property import Kind as Kind
     from .properties.property import Property as Property
+    from .properties.property import always as always
+    from .properties.property import eventually as eventually
+    from .properties.property import settles as settles
+    from .properties.property import sometimes as sometimes
     from .properties.verdict import Verdict as Verdict
     from .spark import mine as mine
     from .traces.conformance import Conformance as Conformance
@@ -57,13 +61,17 @@ _HOMES = {
     "Trace": "traces.io",
     "TraceError": "traces.errors",
     "Verdict": "properties.verdict",
+    "always": "properties.property",
     "check": "api",
     "conform": "api",
+    "eventually": "properties.property",
     "explore": "checkers.explore",
     "mine": "spark",
     "open_trace": "traces.io",
     "prove": "checkers.prove",
+    "settles": "properties.property",
     "simulate": "checkers.simulate",
+    "sometimes": "properties.property",
     "stateful": "checkers.stateful",
     "story": "checkers.run",
     "verify": "api",

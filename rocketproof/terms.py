@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from .model.kernel import (
     UNBOUNDED,
+    BoolLike,
     Domain,
     Int,
+    IntLike,
     Mutant,
     SetOf,
     all_of,
@@ -27,8 +29,10 @@ from .model.kernel import (
 
 __all__ = [
     "UNBOUNDED",
+    "BoolLike",
     "Domain",
     "Int",
+    "IntLike",
     "Mutant",
     "SetOf",
     "all_of",

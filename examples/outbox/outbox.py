@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from rocketproof import Claim, Kind, Machine, Property, State, Verdict
-from rocketproof.terms import Domain, Int, any_of, constant, variable
+from rocketproof import Claim, Machine, State, Verdict, always, eventually
+from rocketproof.terms import BoolLike, Domain, Int, any_of, constant, variable
 
 Row = IntEnum("Row", "NONE WAITING MARKED", start=0)
 Relay = IntEnum("Relay", "IDLE READ SENT", start=0)
@@ -88,25 +88,23 @@ def consume(s: Outbox, o: Order) -> None:
         s.applied[o] += 1
 
 
-nothing_lost = Property[Outbox](
-    id="nothing-lost",
-    statement="Every order that is stored is applied in the end.",
-    kind=Kind.EVENTUALLY,
-    after=lambda s: s.row[0] != Row.NONE,
-    holds=lambda s: s.applied[0] > 0,
-)
-nothing_twice = Property[Outbox](
-    id="nothing-twice",
-    statement="No order is applied twice.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Order, lambda o: s.applied[o] <= 1),
-)
-nothing_invented = Property[Outbox](
-    id="nothing-invented",
-    statement="Only orders that were stored are applied.",
-    kind=Kind.ALWAYS,
-    holds=lambda s: s.forall(Order, lambda o: any_of(s.applied[o] == 0, s.row[o] != Row.NONE)),
-)
+@eventually("nothing-lost", after=lambda s: s.row[0] != Row.NONE)
+def nothing_lost(s: Outbox) -> BoolLike:
+    """Every order that is stored is applied in the end."""
+    return s.applied[0] > 0
+
+
+@always("nothing-twice")
+def nothing_twice(s: Outbox, o: Order) -> BoolLike:
+    """No order is applied twice."""
+    return s.applied[o] <= 1
+
+
+@always("nothing-invented")
+def nothing_invented(s: Outbox, o: Order) -> BoolLike:
+    """Only orders that were stored are applied."""
+    return any_of(s.applied[o] == 0, s.row[o] != Row.NONE)
+
 
 CLAIMS = (
     Claim(property=nothing_lost, machine=machine),

@@ -1,7 +1,7 @@
 """Small classical machines: examples of how to write one, and the common test bed of all engines.
 
-The text of each module states what holds; the catalogue here gives the exact sizes. The properties of the examples,
-with their expected verdicts, are in ``properties/examples.py``.
+The docstring of each module says what holds; the catalogue here gives the exact sizes. The properties that docstrings
+name are in ``properties/examples.py``, with their expected verdicts.
 """
 
 from __future__ import annotations

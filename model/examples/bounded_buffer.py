@@ -21,19 +21,13 @@ everything is eventually written and read; then the machine is stuck, as it shou
 from __future__ import annotations
 
 from ..kernel import (
-    BoolLike,
     Constants,
     Domain,
     Int,
     IntLike,
     Machine,
     State,
-    all_of,
     constant,
-    implies,
-    ite,
-    minimum,
-    not_,
     variable,
 )
 
@@ -116,34 +110,3 @@ def lose(s: BoundedBuffer, i: Slot) -> None:
 def average(s: BoundedBuffer) -> IntLike:
     """Average of the items read, rounded down; 0 when there is none."""
     return (s.sum - 100) // s.seen
-
-
-def in_order(s: BoundedBuffer) -> BoolLike:
-    """The item read last is older than every item in the ring."""
-    return s.forall(Slot, lambda i: implies(s.slot[i] != EMPTY, s.latest < s.slot[i]))
-
-
-def balanced(s: BoundedBuffer) -> BoolLike:
-    """Free slots and unread items make up the ring."""
-    return s.written - s.read == s.slots + s.credit
-
-
-def complete(s: BoundedBuffer) -> BoolLike:
-    """Every item up to the last one read was read: nothing was skipped."""
-    return s.latest == s.read - 1
-
-
-def average_below_latest(s: BoundedBuffer) -> BoolLike:
-    """The average of the items read never passes the latest one."""
-    return ite(s.latest == EMPTY, average(s) == 0, average(s) <= s.latest)
-
-
-def full(s: BoundedBuffer) -> BoolLike:
-    """The ring is full, and its lowest slot holds the item expected there."""
-    lowest = minimum(*(s.slot[i] for i in range(s.slots)))
-    return all_of(s.credit == 0, lowest == s.read, not_(lowest == EMPTY))
-
-
-def everything_read(s: BoundedBuffer) -> BoolLike:
-    """Everything was written and read."""
-    return all_of(s.written == s.goods, s.read == s.goods)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..kernel import BoolLike, Domain, IntLike, Machine, State, all_of, constant, not_, variable
+from ..kernel import BoolLike, Domain, IntLike, Machine, State, constant, not_, variable
 
 
 class Philosopher(Domain, size="philosophers", label="p"):
@@ -105,32 +105,6 @@ def put_back(s: DiningPhilosophers, p: Philosopher) -> None:
     s.mood[p] = Mood.THINKING
 
 
-def neighbours_apart(s: DiningPhilosophers) -> BoolLike:
-    """No two neighbours eat at the same time."""
-    eats = [s.mood[p] == Mood.EATING for p in range(s.philosophers)]
-    return all_of(not_(all_of(eats[p], eats[right(s, p)])) for p in range(s.philosophers))
-
-
-def not_all_one_fork(s: DiningPhilosophers) -> BoolLike:
-    """Never does everyone hold exactly one fork (that is the deadlock)."""
-    return not_(s.forall(Philosopher, lambda p: s.mood[p] == Mood.ONE_FORK))
-
-
-def somebody_eats(s: DiningPhilosophers) -> BoolLike:
-    """Somebody eats."""
-    return s.exists(Philosopher, lambda p: s.mood[p] == Mood.EATING)
-
-
-def somebody_holds_one(s: DiningPhilosophers) -> BoolLike:
-    """Somebody holds one fork and waits for the other."""
-    return s.exists(Philosopher, lambda p: s.mood[p] == Mood.ONE_FORK)
-
-
 def first_hungry(s: DiningPhilosophers) -> BoolLike:
     """Philosopher p0 is hungry."""
     return s.mood[0] == Mood.HUNGRY
-
-
-def first_eats(s: DiningPhilosophers) -> BoolLike:
-    """Philosopher p0 eats."""
-    return s.mood[0] == Mood.EATING

@@ -11,8 +11,8 @@ turn_first      32           60      7      0
 ==========  ======  ===========  =====  =====
 
 ``exclusive`` holds with ``flag_first`` (then ``both_inside`` is not possible) and is violated after 6 steps with
-``turn_first``. Whoever wants to enter does so eventually, in either order: ``first_wants`` leads to ``first_inside``.
-From the initial state nothing leads there for sure, since a process need not want to enter.
+``turn_first``. Whoever wants to enter does so eventually, in either order; from the initial state nobody does for sure,
+since a process need not want to enter.
 """
 
 from __future__ import annotations
@@ -95,26 +95,6 @@ def leave(s: Peterson, p: Process) -> None:
     s.place[p] = Place.IDLE
 
 
-def exclusive(s: Peterson) -> BoolLike:
-    """At most one process is in the critical section."""
-    return s.count(Process, lambda p: s.place[p] == Place.CRITICAL) <= 1
-
-
-def both_wait(s: Peterson) -> BoolLike:
-    """Both processes wait at the same time."""
-    return s.forall(Process, lambda p: s.place[p] == Place.WAITING)
-
-
-def both_inside(s: Peterson) -> BoolLike:
-    """Both processes are in the critical section."""
-    return s.forall(Process, lambda p: s.place[p] == Place.CRITICAL)
-
-
 def first_wants(s: Peterson) -> BoolLike:
     """Process p0 is on its way in."""
     return any_of(s.place[0] == Place.BETWEEN, s.place[0] == Place.WAITING)
-
-
-def first_inside(s: Peterson) -> BoolLike:
-    """Process p0 is in the critical section."""
-    return s.place[0] == Place.CRITICAL

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..kernel import BoolLike, Domain, Machine, SetOf, State, all_of, constant, not_, variable
+from ..kernel import Domain, Machine, SetOf, State, constant, variable
 
 
 class Manager(Domain, size="managers", label="r"):
@@ -122,26 +122,3 @@ def give_up(s: TwoPhaseCommit, r: Manager) -> None:
     """The mistake: a manager that has promised to follow the decision aborts without one."""
     s.require(s.stage[r] == Stage.PREPARED)
     s.stage[r] = Stage.ABORTED
-
-
-def consistent(s: TwoPhaseCommit) -> BoolLike:
-    """No manager has committed while another one has aborted."""
-    return not_(mixed(s))
-
-
-def mixed(s: TwoPhaseCommit) -> BoolLike:
-    """Some manager has committed and some has aborted."""
-    return all_of(
-        s.exists(Manager, lambda r: s.stage[r] == Stage.COMMITTED),
-        s.exists(Manager, lambda r: s.stage[r] == Stage.ABORTED),
-    )
-
-
-def committed(s: TwoPhaseCommit) -> BoolLike:
-    """Every manager has committed."""
-    return s.forall(Manager, lambda r: s.stage[r] == Stage.COMMITTED)
-
-
-def aborted(s: TwoPhaseCommit) -> BoolLike:
-    """Every manager has aborted."""
-    return s.forall(Manager, lambda r: s.stage[r] == Stage.ABORTED)

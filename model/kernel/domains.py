@@ -8,8 +8,11 @@ constant of the machine, so that one text serves every configuration, an unbound
 from __future__ import annotations
 
 import enum
+import inspect
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 
 from .errors import ModelError
@@ -150,3 +153,31 @@ def empty_set(elements: Elements) -> MemberSet:
 def full_set(elements: Elements) -> MemberSet:
     """The set of all elements."""
     return MemberSet(elements, lambda _: True)
+
+
+def parameter_domains(text: Callable[..., object], name: str, *allowed: type) -> dict[str, Any]:
+    """The classes with which a text annotates its parameters after the state, whose class may be any.
+
+    Args:
+        text: an action, or what a property says.
+        name: what it is called in messages.
+        allowed: what the classes must be derived from.
+
+    Raises:
+        ModelError: an annotation is missing, cannot be found, or is no such class.
+    """
+    names = list(inspect.signature(text).parameters)[1:]
+    given = {parameter: hint for parameter, hint in text.__annotations__.items() if parameter in names}
+    try:
+        hints = typing.get_type_hints(SimpleNamespace(__annotations__=given), text.__globals__)
+    except NameError as error:
+        raise ModelError(
+            f"{name}: the annotation {error.name!r} cannot be found; declare the domain at module level, or leave out "
+            "'from __future__ import annotations' in that file."
+        ) from None
+    for parameter in names:
+        kind = hints.get(parameter)
+        if not isinstance(kind, type) or not issubclass(kind, allowed):
+            possible = "a Domain class, an IntEnum class or bool" if bool in allowed else "a Domain class"
+            raise ModelError(f"{name}: parameter {parameter!r} is annotated {kind!r}; annotate it with {possible}.")
+    return {parameter: hints[parameter] for parameter in names}

@@ -14,12 +14,11 @@ import string
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from .declarations import UNBOUNDED, Action, Constant, Constants, Constraint, Lifetime, Variable, always, earlier
 from .declared import Declared
-from .domains import Domain, SetOf, ValueType
+from .domains import Domain, SetOf, ValueType, parameter_domains
 from .errors import ConfigurationError, ModelError, nearest
 from .mutant import Definition, Explanation, Mutant
 from .state import State
@@ -526,22 +525,4 @@ class Machine:
 
 
 def _parameters(text: Callable[..., None]) -> dict[str, Any]:
-    names = list(inspect.signature(text).parameters)[1:]
-    given = {
-        name: hint for name, hint in text.__annotations__.items() if name in names
-    }  # The state may be of any class.
-    try:
-        hints = typing.get_type_hints(SimpleNamespace(__annotations__=given), text.__globals__)
-    except NameError as error:
-        raise ModelError(
-            f"action {text.__name__}: the annotation {error.name!r} cannot be found; declare the domain at module "
-            "level, or leave out 'from __future__ import annotations' in that file."
-        ) from None
-    for name in names:
-        kind = hints.get(name)
-        if not isinstance(kind, type) or not issubclass(kind, Domain | enum.IntEnum | bool):
-            raise ModelError(
-                f"action {text.__name__}: parameter {name!r} is annotated {kind!r}; "
-                "annotate it with a Domain class, an IntEnum class or bool."
-            )
-    return {name: hints[name] for name in names}
+    return parameter_domains(text, f"action {text.__name__}", Domain, enum.IntEnum, bool)

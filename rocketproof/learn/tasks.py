@@ -6,10 +6,10 @@ from ..model.consumption import consumption
 from ..model.group import GroupState
 from ..model.kernel import BoolLike, IntLike, all_of, not_
 from ..properties.broadcast import was_called
-from ..properties.delivery import WAITS_AT_BROKER
 from ..properties.delivery import claims as delivery_claims
+from ..properties.delivery import waits_at_broker
 from ..properties.filtering import claims as filtering_claims
-from ..properties.orderly import ONE_ORDERLY_LISTENER
+from ..properties.orderly import one_orderly_listener
 from ..properties.retry import claims as retry_claims
 from ..properties.verdict import Verdict
 from .exercises import Change, Constants, Exercise, Killer, Situation, Strategy, property_of
@@ -56,7 +56,7 @@ EXERCISES: dict[str, Exercise] = {
         machine=consumption,
         constants={"pulls": "fine", "messages": 1, "arriving": 1, "consumers": 1, "moves": 1},
         larger=({"consumers": 2, "queues": 2, "moves": 0},),
-        meant=WAITS_AT_BROKER.holds,
+        meant=waits_at_broker.holds,
     ),
     "slow-listener": Situation(
         name="twice_at_work",
@@ -118,7 +118,7 @@ EXERCISES: dict[str, Exercise] = {
             "lock_losses": 1,
         },
         larger=({"queues": 2, "orphans": 0}, {"consumers": 3, "orphans": 0}),
-        meant=lambda s: not_(ONE_ORDERLY_LISTENER.holds(s)),
+        meant=lambda s: not_(one_orderly_listener.holds(s)),
     ),
     "offsets": Situation(
         name="would_go_back",

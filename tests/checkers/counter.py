@@ -4,7 +4,7 @@ from rocketproof.checkers.mutants import Entry, entries
 from rocketproof.checkers.suite import Row, claim_rows
 from rocketproof.model.kernel import BoolLike, Int, IntLike, Machine, State, rule
 from rocketproof.properties.claim import Claim
-from rocketproof.properties.property import Kind, Property
+from rocketproof.properties.property import always, eventually, settles
 from rocketproof.properties.theorem import Theorem
 from rocketproof.properties.verdict import Verdict
 
@@ -79,13 +79,35 @@ counter.misconfiguration("K7", "lower-top", killed_by="ends-at-three", sets={"to
 counter.explanation("K8", "falls", naive="never-falls", exact="below-top", constants={"resets": 1}, doc="It may reset.")
 counter.explanation("K9", "no-surprise", naive="below-top", exact="ends-at-top", doc="Nothing happens.")
 
-BELOW = Property(id="below-top", statement="", kind=Kind.ALWAYS, holds=lambda s: s.height <= s.top)
-NEVER_THREE = Property(id="never-three", statement="", kind=Kind.ALWAYS, holds=lambda s: s.height < 3)
-NEVER_FALLS = Property(
-    id="never-falls", statement="", kind=Kind.ALWAYS, holds=lambda s: (s.resets_left > 0) | (s.height > 0)
-)
-ENDS = Property(id="ends-at-top", statement="", kind=Kind.SETTLES, holds=lambda s: s.height == s.top)
-THREE = Property(id="ends-at-three", statement="", kind=Kind.EVENTUALLY, holds=lambda s: s.height == 3)
+
+@always("below-top")
+def below(s: State) -> BoolLike:
+    """The height is not above the top."""
+    return s.height <= s.top
+
+
+@always("never-three")
+def never_three(s: State) -> BoolLike:
+    """The height is never three."""
+    return s.height < 3
+
+
+@always("never-falls")
+def never_falls(s: State) -> BoolLike:
+    """The height is not reset."""
+    return (s.resets_left > 0) | (s.height > 0)
+
+
+@settles("ends-at-top")
+def ends(s: State) -> BoolLike:
+    """The height ends at the top."""
+    return s.height == s.top
+
+
+@eventually("ends-at-three")
+def three(s: State) -> BoolLike:
+    """The height comes to three."""
+    return s.height == 3
 
 
 @rule
@@ -111,11 +133,11 @@ EVEN = Theorem(id="double-is-even", statement="", sizes=("value",), claim=lambda
 
 def rows() -> list[Row]:
     claims = [
-        Claim(property=BELOW, machine=counter),
-        Claim(property=NEVER_THREE, machine=counter, expected=Verdict.VIOLATED),
-        Claim(property=NEVER_FALLS, machine=counter, constants={"resets": 1}, expected=Verdict.VIOLATED),
-        Claim(property=ENDS, machine=counter),
-        Claim(property=THREE, machine=counter),
+        Claim(property=below, machine=counter),
+        Claim(property=never_three, machine=counter, expected=Verdict.VIOLATED),
+        Claim(property=never_falls, machine=counter, constants={"resets": 1}, expected=Verdict.VIOLATED),
+        Claim(property=ends, machine=counter),
+        Claim(property=three, machine=counter),
     ]
     return [*claim_rows(claims), Row(subject=EVEN, machine="rules", expected=Verdict.HOLDS)]
 

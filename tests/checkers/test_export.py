@@ -33,6 +33,7 @@ from rocketproof.model.kernel import (
     not_,
 )
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 
 # In CI spin must be there: then a missing one fails the tests in place of skipping them.
 with_spin = pytest.mark.skipif(
@@ -348,7 +349,7 @@ def test_every_search_of_spin_counts_the_same(search: SpinSearch, tmp_path: Path
 
 @with_spin
 def test_spin_finds_the_violated_invariant(tmp_path: Path) -> None:
-    invariants: Mapping[str, Predicate] = {"consistent": two_phase_commit.consistent}
+    invariants: Mapping[str, Predicate] = {"consistent": examples.consistent.holds}
     lowered = lower(two_phase_commit.machine.configure(managers=3, impatient=1), invariants)
     text = promela(lowered, invariants=("consistent",))
     first = spin(text, tmp_path / "first")
@@ -361,7 +362,7 @@ def test_spin_finds_the_violated_invariant(tmp_path: Path) -> None:
 
 @with_spin
 def test_an_invariant_that_holds_costs_spin_nothing(tmp_path: Path) -> None:
-    lowered = lower(two_phase_commit.machine.configure(managers=3), {"consistent": two_phase_commit.consistent})
+    lowered = lower(two_phase_commit.machine.configure(managers=3), {"consistent": examples.consistent.holds})
     run = spin(promela(lowered, invariants=("consistent",)), tmp_path)
     assert (run.states, run.transitions, run.errors, run.violated) == (288, 1145, 0, "")
 
@@ -434,7 +435,7 @@ def test_an_infinite_configuration_is_refused() -> None:
 
 
 def test_an_unknown_invariant_is_refused() -> None:
-    lowered = lower(bounded_buffer.machine.configure(), {"balanced": bounded_buffer.balanced})
+    lowered = lower(bounded_buffer.machine.configure(), {"balanced": examples.balanced.holds})
     with pytest.raises(ModelError, match=r"no predicate 'balance' was lowered. Did you mean 'balanced'"):
         promela(lowered, invariants=("balance",))
 

@@ -27,7 +27,7 @@ from rocketproof.model.kernel import IntLike, Machine, ModelError, State, rule
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.verdict import Verdict
 
-from .counter import BELOW, ENDS, counter, declared, double, rows
+from .counter import below, counter, declared, double, ends, rows
 
 
 @pytest.fixture(scope="module")
@@ -116,14 +116,14 @@ def test_a_limit_is_unknown_and_never_survival() -> None:
 
 def test_what_is_known_without_the_bug_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     trials = Trials()
-    first = trials.original(counter, {"top": 2}, [BELOW, ENDS])
+    first = trials.original(counter, {"top": 2}, [below, ends])
     monkeypatch.setattr(trials, "check", lambda *_, **__: [])
-    assert trials.original(counter, {"top": 2}, [ENDS, BELOW]) == first[::-1]
+    assert trials.original(counter, {"top": 2}, [ends, below]) == first[::-1]
 
 
 def test_a_part_belongs_to_the_first_machine_that_claims_its_property() -> None:
     whole = Machine("whole").include(counter)
-    claims = [Claim(property=ENDS, machine=whole), Claim(property=BELOW, machine=counter)]
+    claims = [Claim(property=ends, machine=whole), Claim(property=below, machine=counter)]
     home = {
         entry.id: entry.machine.name for entry in entries(claim_rows(claims), []) if isinstance(entry, MachineMutant)
     }
@@ -205,7 +205,7 @@ def test_a_mutant_may_be_that_an_action_never_happens() -> None:
     def stuck(s: State) -> None:
         s.require(False)
 
-    claim = Claim(property=ENDS, machine=machine)
+    claim = Claim(property=ends, machine=machine)
     (entry,) = [item for item in entries(claim_rows([claim]), []) if item.id == "K20"]
     answer = Trials().answer(entry)
     assert answer.status is Status.KILLED

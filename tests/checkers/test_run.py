@@ -8,8 +8,9 @@ from rocketproof.checkers.run import holds, replay
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 
-LOWERED = lower(two_phase_commit.machine.configure(managers=2), {"consistent": two_phase_commit.consistent})
+LOWERED = lower(two_phase_commit.machine.configure(managers=2), {"consistent": examples.consistent.holds})
 
 
 def with_text(name: str, text: object) -> PlainMachine:
@@ -40,7 +41,7 @@ def test_a_text_that_does_something_else_than_its_terms_is_a_defect() -> None:
 
 
 def test_a_property_that_says_something_else_than_its_terms_is_a_defect() -> None:
-    consistent = replace(LOWERED.predicates["consistent"], text=two_phase_commit.mixed)
+    consistent = replace(LOWERED.predicates["consistent"], text=examples.mixed.holds)
     plain = PlainMachine(replace(LOWERED, predicates={"consistent": consistent}))
     with pytest.raises(ModelError, match="text and terms disagree about 'consistent'"):
         holds(plain, "consistent", plain.initial)

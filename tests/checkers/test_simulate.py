@@ -14,6 +14,7 @@ from rocketproof.checkers.stateful import KernelStateMachine, PropertyViolated, 
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Lowered, Machine, ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 from rocketproof.properties.examples import BOUNDED_BUFFER, EXPECTED, PETERSON, TWO_PHASE_COMMIT, Expected
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -81,15 +82,15 @@ def test_simulation_never_contradicts_what_is_known(expected: Expected) -> None:
 @pytest.mark.parametrize(
     ("machine", "constants", "prop", "length"),
     [
-        (two_phase_commit.machine, {"impatient": 1}, always("consistent", two_phase_commit.consistent), 9),
-        (peterson.machine, {"order": "turn_first"}, always("exclusive", peterson.exclusive), 6),
+        (two_phase_commit.machine, {"impatient": 1}, always("consistent", examples.consistent.holds), 9),
+        (peterson.machine, {"order": "turn_first"}, always("exclusive", examples.exclusive.holds), 6),
         (
             dining_philosophers.machine,
             {"philosophers": 5},
-            always("not-all-one-fork", dining_philosophers.not_all_one_fork),
+            always("not-all-one-fork", examples.not_all_one_fork.holds),
             10,
         ),
-        (bounded_buffer.machine, {"losses": 1}, always("complete", bounded_buffer.complete), 3),
+        (bounded_buffer.machine, {"losses": 1}, always("complete", examples.complete.holds), 3),
     ],
     ids=["two_phase_commit", "peterson", "dining_philosophers", "bounded_buffer"],
 )
@@ -136,7 +137,7 @@ def test_a_property_that_the_initial_state_decides_needs_no_step() -> None:
 
 def test_deadlocked_runs_end_early_without_error() -> None:
     configuration = bounded_buffer.machine.configure()
-    (result,) = simulate(configuration, [always("balanced", bounded_buffer.balanced)], runs=10, steps=50)
+    (result,) = simulate(configuration, [always("balanced", examples.balanced.holds)], runs=10, steps=50)
     assert (result.verdict, result.figures) == (Verdict.UNKNOWN, {"runs": 10, "steps": 80})
     run = random_run(PlainMachine(lower(configuration)), 3, 50)
     assert len(run) == 8
@@ -236,7 +237,7 @@ def run_under_unittest(machine: type[KernelStateMachine], runs: int, steps: int)
 
 
 def test_the_state_machine_is_a_test_case_that_fails_with_a_short_run() -> None:
-    prop = always("not-all-one-fork", dining_philosophers.not_all_one_fork)
+    prop = always("not-all-one-fork", examples.not_all_one_fork.holds)
     machine = stateful_machine(traced_with(dining_philosophers.machine.configure(), prop), [prop])
     assert machine.__name__ == "DiningPhilosophers"
     result = run_under_unittest(machine, 200, 20)
@@ -245,7 +246,7 @@ def test_the_state_machine_is_a_test_case_that_fails_with_a_short_run() -> None:
 
 
 def test_the_state_machine_passes_where_nothing_is_violated_and_survives_deadlock() -> None:
-    balanced = always("balanced", bounded_buffer.balanced)
+    balanced = always("balanced", examples.balanced.holds)
     machine = stateful_machine(traced_with(bounded_buffer.machine.configure(), balanced), [balanced])
     assert run_under_unittest(machine, 20, 20).wasSuccessful()
 
@@ -258,11 +259,11 @@ def test_a_property_that_was_not_traced_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("machine", "constants", "prop", "length"),
     [
-        (two_phase_commit.machine, {"impatient": 1}, always("consistent", two_phase_commit.consistent), 9),
+        (two_phase_commit.machine, {"impatient": 1}, always("consistent", examples.consistent.holds), 9),
         (
             dining_philosophers.machine,
             {"philosophers": 4},
-            always("not-all-one-fork", dining_philosophers.not_all_one_fork),
+            always("not-all-one-fork", examples.not_all_one_fork.holds),
             8,
         ),
     ],
@@ -296,7 +297,7 @@ def test_choices_are_those_that_hypothesis_draws() -> None:
 
 
 def test_a_violation_says_after_which_steps() -> None:
-    prop = always("consistent", two_phase_commit.consistent)
+    prop = always("consistent", examples.consistent.holds)
     lowered = traced_with(two_phase_commit.machine.configure(managers=1), prop)
     assert str(PropertyViolated(prop, [0, 2], lowered)) == (
         "consistent does not hold after 2 steps: prepare(r0), hear_prepared(r0)"

@@ -9,7 +9,8 @@ from rocketproof.checkers.suite import Options, Row, run_suite
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import ModelError
 from rocketproof.model.long_polling import long_polling
-from rocketproof.properties.long_polling import ARRIVES, at_once, wakes
+from rocketproof.properties import examples
+from rocketproof.properties.long_polling import arrives, at_once, wakes
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
@@ -37,7 +38,7 @@ def test_each_violated_property_is_found_and_the_others_are_unknown() -> None:
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    consistent = Property(id="c", statement="", kind=Kind.ALWAYS, holds=two_phase_commit.consistent)
+    consistent = Property(id="c", statement="", kind=Kind.ALWAYS, holds=examples.consistent.holds)
     configuration = two_phase_commit.machine.configure(impatient=1)
     (one,), (two,) = (search_stateful(configuration, [consistent], seed=3) for _ in range(2))
     assert one.run is not None
@@ -55,7 +56,7 @@ def test_out_of_time_is_said() -> None:
 
 def test_whole_runs_are_not_judged() -> None:
     with pytest.raises(ModelError, match="is of kind eventually; stateful judges 'always' only"):
-        search_stateful(long_polling.configure(), [ARRIVES])
+        search_stateful(long_polling.configure(), [arrives])
 
 
 def test_a_preset_is_asked() -> None:

@@ -8,8 +8,8 @@ from rocketproof.checkers.explore import explore
 from rocketproof.model.consumption import consumption
 from rocketproof.model.kernel import BoolLike, ConfigurationError, IntLike, Machine, State
 from rocketproof.model.local_file import Content, Torn, possible, worth_copying
-from rocketproof.properties.broadcast import EACH_SEES_ALL, HANDLED_BY_EACH, STARTS_AGAIN, TORN_TWICE, claims
-from rocketproof.properties.delivery import OFFSET_SAFE
+from rocketproof.properties.broadcast import TORN_TWICE, claims, each_sees_all, handled_by_each, starts_again
+from rocketproof.properties.delivery import offset_safe
 from rocketproof.properties.property import Property
 from rocketproof.properties.verdict import Verdict
 
@@ -89,8 +89,8 @@ def test_a_copy_made_only_of_what_can_be_read_would_mend_5_x() -> None:
     def readable(s: State, at: IntLike) -> BoolLike:
         return s.file_is[at] == Content.OFFSETS
 
-    assert judged(mended.configure(**TORN_TWICE), STARTS_AGAIN).verdict is Verdict.HOLDS
-    assert judged(consumption.configure(**TORN_TWICE), STARTS_AGAIN).verdict is Verdict.VIOLATED
+    assert judged(mended.configure(**TORN_TWICE), starts_again).verdict is Verdict.HOLDS
+    assert judged(consumption.configure(**TORN_TWICE), starts_again).verdict is Verdict.VIOLATED
 
 
 def test_two_processes_with_one_client_id_use_one_file() -> None:
@@ -150,10 +150,10 @@ def test_surprises_are_explained(name: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "listener", "subject", "states", "transitions"),
     [
-        ("clustering", "concurrently", OFFSET_SAFE, 84792, 346806),
-        ("clustering", "orderly", OFFSET_SAFE, 3498, 9420),
-        ("broadcasting", "concurrently", EACH_SEES_ALL, 54123, 205326),
-        ("broadcasting", "orderly", HANDLED_BY_EACH, 23601, 87420),
+        ("clustering", "concurrently", offset_safe, 84792, 346806),
+        ("clustering", "orderly", offset_safe, 3498, 9420),
+        ("broadcasting", "concurrently", each_sees_all, 54123, 205326),
+        ("broadcasting", "orderly", handled_by_each, 23601, 87420),
     ],
 )
 def test_modes_times_listeners(mode: str, listener: str, subject: Property, states: int, transitions: int) -> None:

@@ -6,13 +6,13 @@ from rocketproof.checkers.simulate import simulate
 from rocketproof.checkers.suite import claim_row, run_suite
 from rocketproof.model.consumption import consumption
 from rocketproof.model.everything import everything
-from rocketproof.properties.delivery import AT_LEAST_ONCE, EXPLAINED, NOTHING_SKIPPED, OFFSET_SAFE, claims
+from rocketproof.properties.delivery import at_least_once, claims, explained, nothing_skipped, offset_safe
 from rocketproof.properties.property import Kind
 from rocketproof.properties.verdict import Verdict
 
 from .told import sizes
 
-ALWAYS = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, EXPLAINED)
+ALWAYS = (offset_safe, at_least_once, nothing_skipped, explained)
 
 # Configuration: states, transitions.
 SIZES: dict[str, tuple[int, int]] = {

@@ -1,13 +1,22 @@
 """Groups with real members: what holds, and that it is these properties that notice when a mechanism is broken."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocketproof.checkers.catalogue import member_rows
+from rocketproof.checkers.liveness import check_all_eventually
 from rocketproof.checkers.mutation.changes import all_changes
 from rocketproof.checkers.mutation.ground import settings
 from rocketproof.checkers.mutation.judge import Effort, Fate, judge
 from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import run_suite
+from rocketproof.model.everything import everything
+from rocketproof.model.kernel import Machine
+from rocketproof.properties.assignment import disagreement_ends
+from rocketproof.properties.delivery import progress
+from rocketproof.properties.members import TICKING, committed
+from rocketproof.properties.verdict import Verdict
 
 ROWS = member_rows()
 
@@ -27,8 +36,8 @@ def test_what_is_claimed() -> None:
         1_568,
         12_625,
         12_041,
-        11_728,
         29_404,
+        11_728,
         517,
         1_336,
         1_140,
@@ -43,6 +52,18 @@ def test_what_is_claimed() -> None:
         39,
         3_788,
     ]
+
+
+def test_locks_that_expire_again_and_again_hold_nothing_up() -> None:
+    """A call waits for a time with the lock, and a pass does not wait between two answers about it."""
+    goals = (progress, disagreement_ends, committed)
+    found = check_all_eventually(everything.configure(**TICKING), goals)
+    assert [result.verdict for result in found] == [Verdict.HOLDS] * 3
+    assert found[0].explanation.endswith("and strong fairness of take_queue, end_pass, begin_batch.")
+    weak = Machine("everything").include(everything)
+    weak.actions = {name: replace(action, strongly_fair=False) for name, action in everything.actions.items()}
+    lengths = [result.run and len(result.run) for result in check_all_eventually(weak.configure(**TICKING), goals)]
+    assert lengths == [14, 21, 14]
 
 
 @pytest.mark.parametrize(

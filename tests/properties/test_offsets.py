@@ -16,9 +16,9 @@ from rocketproof.model.offsets import offsets
 from rocketproof.model.pull_expiry import pull_expiry
 from rocketproof.model.replicas import replicas
 from rocketproof.model.reset import reset
-from rocketproof.properties.delivery import OFFSET_SAFE
+from rocketproof.properties.delivery import offset_safe
 from rocketproof.properties.offset_claims import claims
-from rocketproof.properties.offsets import CAUSED, ONE_PULL, OWNED_ONLY
+from rocketproof.properties.offsets import caused, one_pull, owned_only
 from rocketproof.properties.verdict import Verdict
 
 # Property, configuration, verdict, states, transitions, and steps of the run, its loop included (None: no run).
@@ -820,5 +820,5 @@ def test_random_runs_far_beyond_what_can_be_searched_find_nothing() -> None:
         piggyback=1,
         lost_pulls=1,
     )
-    results = simulate(large, (OFFSET_SAFE, CAUSED, OWNED_ONLY, ONE_PULL), runs=10, steps=150, seed=1)
+    results = simulate(large, (offset_safe, caused, owned_only, one_pull), runs=10, steps=150, seed=1)
     assert [result.verdict for result in results] == [Verdict.UNKNOWN] * 4

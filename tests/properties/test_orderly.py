@@ -16,7 +16,7 @@ from rocketproof.model.orderly import orderly
 from rocketproof.model.orderly_ownership import orderly_ownership
 from rocketproof.properties import delivery, offsets
 from rocketproof.properties import orderly as orderly_properties
-from rocketproof.properties.orderly import FORCED, IN_ORDER, LATE, MANUAL, OLD, ZOMBIE, Constants, claims
+from rocketproof.properties.orderly import FORCED, LATE, MANUAL, OLD, ZOMBIE, Constants, claims, in_order
 from rocketproof.properties.presets import preset_claims, preset_named
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -148,7 +148,7 @@ def test_every_orderly_action_happens() -> None:
 
 def test_a_search_that_is_cut_short_says_unknown() -> None:
     configuration = consumption.configure(listener="orderly", clock="stopped")
-    found = explore(configuration, [IN_ORDER], limits=Limits(states=10), idle_actions_allowed=True)
+    found = explore(configuration, [in_order], limits=Limits(states=10), idle_actions_allowed=True)
     assert found.results[0].verdict is Verdict.UNKNOWN
 
 

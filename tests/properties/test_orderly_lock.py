@@ -11,7 +11,7 @@ from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Outcome, claim_rows, run_suite
 from rocketproof.model.orderly_lock import orderly_lock
 from rocketproof.properties import orderly_lock as lock_properties
-from rocketproof.properties.orderly_lock import AGES_AGREE, EXCLUSIVE, EXCLUSIVE_FOR_ALL_WINDOWS, claims
+from rocketproof.properties.orderly_lock import ages_agree, claims, exclusive, exclusive_for_all_windows
 from rocketproof.properties.property import Property
 from rocketproof.properties.verdict import Verdict
 
@@ -109,14 +109,14 @@ def test_exclusion_is_proven_for_every_number_of_clients_queues_and_ticks(outcom
 
 def test_exclusion_cannot_be_proven_where_a_clock_may_be_set_back() -> None:
     result = prove_inductive(
-        orderly_lock.configure(clock_steps=1), EXCLUSIVE_FOR_ALL_WINDOWS, lemmas=(AGES_AGREE,), work=40_000_000
+        orderly_lock.configure(clock_steps=1), exclusive_for_all_windows, lemmas=(ages_agree,), work=40_000_000
     )
     assert result.verdict is Verdict.UNKNOWN
     assert "step_clock_back(c0) is not shown to preserve 'lock-ages-agree'" in result.explanation
 
 
 def test_a_search_that_is_cut_short_says_unknown() -> None:
-    found = explore(orderly_lock.configure(), [EXCLUSIVE], limits=Limits(states=100), idle_actions_allowed=True)
+    found = explore(orderly_lock.configure(), [exclusive], limits=Limits(states=100), idle_actions_allowed=True)
     assert found.results[0].verdict is Verdict.UNKNOWN
 
 

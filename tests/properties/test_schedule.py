@@ -9,11 +9,11 @@ from rocketproof.model.consumption import consumption
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.schedule import (
     NAIVE_SCHEDULE_THEOREMS,
-    ONCE,
     SCHEDULE_THEOREMS,
     STOPPED,
     STORE_LOST,
     claims,
+    once,
 )
 from rocketproof.properties.theorem import Theorem
 from rocketproof.properties.verdict import Verdict
@@ -45,7 +45,7 @@ def test_a_clock_that_steps_back_refutes_never_early() -> None:
     ],
 )
 def test_exact_sizes(constants: dict[str, int | str], states: int, transitions: int) -> None:
-    found = explore(consumption.configure(**constants), [ONCE])
+    found = explore(consumption.configure(**constants), [once])
     assert (found.states, found.transitions) == (states, transitions)
     assert [result.verdict for result in found.results] == [Verdict.HOLDS]
 

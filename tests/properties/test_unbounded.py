@@ -19,29 +19,29 @@ from rocketproof.model.membership import Consumer
 from rocketproof.model.process_queue import Stage, put_end, take_out
 from rocketproof.model.route import Queue
 from rocketproof.properties.claim import Claim
-from rocketproof.properties.delivery import AT_LEAST_ONCE, MARK, NOTHING_SKIPPED, OFFSET_SAFE
+from rocketproof.properties.delivery import at_least_once, mark, nothing_skipped, offset_safe
 from rocketproof.properties.property import Property
 from rocketproof.properties.unbounded import (
     ANY_FAULTS,
-    CLOSED,
-    EXACT_MARK,
-    IN_LOG,
     LEMMAS,
-    MARK_KEPT,
-    MEMORY_SAFE,
     ORDERLY_LEMMAS,
     PROOFS,
-    PULLED,
-    STARTS_SAFE,
     Proof,
     claims,
+    closed,
+    exact_mark,
+    in_log,
+    mark_kept,
+    memory_safe,
+    pulled,
+    starts_safe,
 )
 from rocketproof.properties.verdict import Verdict
 
 RLIMIT = 300_000
 """Z3 resource units for one question: enough for every proof about concurrent listeners, and soon used up."""
 
-SAFE = (OFFSET_SAFE, AT_LEAST_ONCE, NOTHING_SKIPPED, STARTS_SAFE)
+SAFE = (offset_safe, at_least_once, nothing_skipped, starts_safe)
 
 
 # --- what is proven -----------------------------------------------------------------------------------------------
@@ -95,11 +95,11 @@ FOUND = [
 
 @pytest.mark.parametrize(("constants", "states"), FOUND, ids=lambda item: str(item)[:60])
 def test_every_lemma_holds_in_every_state_of_small_configurations(constants: dict[str, int | str], states: int) -> None:
-    marks = (MARK, EXACT_MARK) if constants.keys().isdisjoint(("pulls", "batch")) else ()
-    watched = (MARK_KEPT,) if "watch_marks" in constants else ()
+    marks = (mark, exact_mark) if constants.keys().isdisjoint(("pulls", "batch")) else ()
+    watched = (mark_kept,) if "watch_marks" in constants else ()
     found = explore(
         consumption.configure(**constants),
-        (*LEMMAS, *SAFE[:-1], IN_LOG, *marks, *watched),
+        (*LEMMAS, *SAFE[:-1], in_log, *marks, *watched),
         idle_actions_allowed=True,
     )
     assert {result.verdict for result in found.results} == {Verdict.HOLDS}
@@ -177,19 +177,19 @@ def gaps(result: Result) -> set[str]:
         (
             with_text("pull_position", low_water_mark=pull_position),
             {},
-            OFFSET_SAFE,
+            offset_safe,
             LEMMAS,
             {"send_back", "succeed"},
             6,
         ),
-        (with_text("waiting", low_water_mark=lowest_waiting), {}, OFFSET_SAFE, LEMMAS, {"send_back", "succeed"}, 7),
-        (with_text("put", to_commit=after_the_last_put), {}, STARTS_SAFE, LEMMAS, {"commit", "drop"}, 3),
-        (with_text("late_start", start_offset=end_of_the_log), {}, AT_LEAST_ONCE, LEMMAS, {"take"}, 1),
-        (consumption.mutated("D1"), {}, AT_LEAST_ONCE, LEMMAS, {"send_back_fails"}, 5),
-        (consumption.mutated("B9"), FINE, OFFSET_SAFE, LEMMAS, {"answer_stale"}, 10),
-        (consumption.mutated("B7"), {**FINE, **ORDERLY}, OFFSET_SAFE, ORDERLY_LEMMAS, {"answer_nothing", "remove"}, 13),
-        (consumption, OLD, AT_LEAST_ONCE, LEMMAS, {"query_fails"}, 1),
-        (consumption, {**FINE, "lost_commits": 1}, EXACT_MARK, LEMMAS, {"answer_stale"}, 13),
+        (with_text("waiting", low_water_mark=lowest_waiting), {}, offset_safe, LEMMAS, {"send_back", "succeed"}, 7),
+        (with_text("put", to_commit=after_the_last_put), {}, starts_safe, LEMMAS, {"commit", "drop"}, 3),
+        (with_text("late_start", start_offset=end_of_the_log), {}, at_least_once, LEMMAS, {"take"}, 1),
+        (consumption.mutated("D1"), {}, at_least_once, LEMMAS, {"send_back_fails"}, 5),
+        (consumption.mutated("B9"), FINE, offset_safe, LEMMAS, {"answer_stale"}, 10),
+        (consumption.mutated("B7"), {**FINE, **ORDERLY}, offset_safe, ORDERLY_LEMMAS, {"answer_nothing", "remove"}, 13),
+        (consumption, OLD, at_least_once, LEMMAS, {"query_fails"}, 1),
+        (consumption, {**FINE, "lost_commits": 1}, exact_mark, LEMMAS, {"answer_stale"}, 13),
     ],
     ids=lambda item: item.name if isinstance(item, Machine) else "",
 )
@@ -215,7 +215,7 @@ def test_a_wrong_text_cannot_be_proven_and_has_a_run(
 
 def test_prove_itself_finds_the_run_of_a_wrong_text() -> None:
     configuration = consumption.mutated("D1").configure(**{**FEW, "moves": 0})
-    result = prove(configuration, AT_LEAST_ONCE, lemmas=LEMMAS, rlimit=RLIMIT)
+    result = prove(configuration, at_least_once, lemmas=LEMMAS, rlimit=RLIMIT)
     assert result.verdict is Verdict.VIOLATED
     assert result.bounds.startswith("counterexample of 5 steps, none shorter; found for consumption~D1(messages=1,")
 
@@ -228,7 +228,7 @@ def after_the_last_finished(s: State, c: Consumer, q: Queue, m: Message) -> None
     s.memory[c, q] = m + 1
 
 
-@pytest.mark.parametrize("property", [MARK_KEPT, EXACT_MARK, OFFSET_SAFE], ids=lambda property: property.id)
+@pytest.mark.parametrize("property", [mark_kept, exact_mark, offset_safe], ids=lambda property: property.id)
 def test_an_offset_that_follows_the_last_finished_message_breaks_every_claim_about_it(property: Property) -> None:
     succeed = dataclasses.replace(consumption.actions["succeed"], function=after_the_last_finished)
     machine = dataclasses.replace(consumption, name="last", actions={**consumption.actions, "succeed": succeed})
@@ -242,16 +242,16 @@ def test_an_offset_that_follows_the_last_finished_message_breaks_every_claim_abo
 @pytest.mark.parametrize(
     ("lemma", "broken"),
     [
-        (CLOSED, {"answer_nothing", "send_back", "take"}),
-        (PULLED, {"send_back", "succeed"}),
-        (MEMORY_SAFE, {"commit", "drop"}),
-        (STARTS_SAFE, {"restart_offsets"}),
+        (closed, {"answer_nothing", "send_back", "take"}),
+        (pulled, {"send_back", "succeed"}),
+        (memory_safe, {"commit", "drop"}),
+        (starts_safe, {"restart_offsets"}),
     ],
     ids=lambda item: item.id if isinstance(item, Property) else "",
 )
 def test_no_proof_without_this_lemma(lemma: Property, broken: set[str]) -> None:
     constants: dict[str, int | str] = {**FEW, "pulls": "fine", "broker_restarts": UNBOUNDED}
     rest = [item for item in LEMMAS if item is not lemma]
-    result = prove_inductive(consumption.configure(**constants), AT_LEAST_ONCE, lemmas=rest, rlimit=RLIMIT)
+    result = prove_inductive(consumption.configure(**constants), at_least_once, lemmas=rest, rlimit=RLIMIT)
     assert result.verdict is Verdict.UNKNOWN
     assert gaps(result) >= broken  # a solver may give up on more

@@ -7,7 +7,7 @@ import pytest
 from rocketproof.checkers.prove import prove_inductive
 from rocketproof.checkers.suite import Outcome, claim_rows, run_suite
 from rocketproof.model.consumption import consumption
-from rocketproof.properties.broadcast import EACH_SEES_ALL, STARTS_AGAIN
+from rocketproof.properties.broadcast import each_sees_all, starts_again
 from rocketproof.properties.unbounded_broadcast import ANY_SIZE, LEMMAS, RENAMED, claims
 from rocketproof.properties.verdict import Verdict
 
@@ -42,10 +42,10 @@ def test_lemmas_are_searched_for_too(outcomes: list[Outcome]) -> None:
 
 
 def test_without_lemmas_nothing_is_proven() -> None:
-    result = prove_inductive(consumption.configure(**ANY_SIZE), EACH_SEES_ALL, work=2_000_000)
+    result = prove_inductive(consumption.configure(**ANY_SIZE), each_sees_all, work=2_000_000)
     assert result.verdict is Verdict.UNKNOWN
 
 
 def test_in_5_x_the_same_lemmas_do_not_prove_that_a_client_starts_again() -> None:
     in_place = consumption.configure(**{**RENAMED, "version": "5.3.3"})
-    assert prove_inductive(in_place, STARTS_AGAIN, lemmas=LEMMAS, work=2_000_000).verdict is Verdict.UNKNOWN
+    assert prove_inductive(in_place, starts_again, lemmas=LEMMAS, work=2_000_000).verdict is Verdict.UNKNOWN

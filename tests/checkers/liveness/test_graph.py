@@ -13,6 +13,7 @@ from rocketproof.model.examples import bounded_buffer, dining_philosophers, pete
 from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, Predicate, State, lower
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine, StateTuple
+from rocketproof.properties import examples
 
 
 class Cell(Domain, size="cells"):
@@ -100,7 +101,7 @@ def test_states_of_several_words_and_a_growing_index() -> None:
 
 def test_predicates_are_known_of_every_state() -> None:
     configuration = peterson.machine.configure()
-    predicates = {"wants": peterson.first_wants, "inside": peterson.first_inside}
+    predicates = {"wants": peterson.first_wants, "inside": examples.first_gets_in.holds}
     graph = graph_of(configuration, predicates)
     machine = PlainMachine(lower(configuration, predicates))
     for name, count in (("wants", 11), ("inside", 3)):
@@ -110,7 +111,7 @@ def test_predicates_are_known_of_every_state() -> None:
 
 
 def test_states_where_the_search_stops_are_not_followed() -> None:
-    graph = graph_of(peterson.machine.configure(), {"inside": peterson.first_inside}, stop_at="inside")
+    graph = graph_of(peterson.machine.configure(), {"inside": examples.first_gets_in.holds}, stop_at="inside")
     assert (graph.states, graph.followed, graph.transitions, graph.limit) == (15, 15, 21, "")
     assert np.diff(graph.starts)[graph.where("inside")].tolist() == [0, 0]
 

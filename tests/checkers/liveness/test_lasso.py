@@ -23,6 +23,7 @@ from rocketproof.model.examples import dining_philosophers, peterson
 from rocketproof.model.kernel import Int, Machine, ModelError, State, Term, any_of, ite, lower
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 
 
 @dataclass(frozen=True)
@@ -295,7 +296,7 @@ def as_jumps(graph: Graph, start: str, goal: str) -> tuple[Jumps, Lasso | None]:
     [("left_first", 1, 4), ("last_reversed", 1, 4)],
 )
 def test_a_philosopher_starves_on_a_shortest_lasso(order: str, stem: int, loop: int) -> None:
-    predicates = {"hungry": dining_philosophers.first_hungry, "eats": dining_philosophers.first_eats}
+    predicates = {"hungry": dining_philosophers.first_hungry, "eats": examples.first_eats.holds}
     graph = reachable_graph(compile_machine(lower(dining_philosophers.machine.configure(order=order), predicates)))
     jumps, lasso = as_jumps(graph, "hungry", "eats")
     assert lasso is not None
@@ -305,7 +306,7 @@ def test_a_philosopher_starves_on_a_shortest_lasso(order: str, stem: int, loop: 
 
 @pytest.mark.parametrize("philosophers", [2, 3, 4, 5])
 def test_networkx_and_the_arrays_lead_to_the_same_lasso(philosophers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    predicates = {"hungry": dining_philosophers.first_hungry, "eats": dining_philosophers.first_eats}
+    predicates = {"hungry": dining_philosophers.first_hungry, "eats": examples.first_eats.holds}
     configuration = dining_philosophers.machine.configure(philosophers=philosophers)
     graph = reachable_graph(compile_machine(lower(configuration, predicates)))
     found = []

@@ -12,8 +12,20 @@ from rocketproof.checkers.liveness import check_all_eventually, check_eventually
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import Run, replay, story
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson
-from rocketproof.model.kernel import UNBOUNDED, Domain, Int, Machine, ModelError, Predicate, State, lower, not_
+from rocketproof.model.kernel import (
+    UNBOUNDED,
+    BoolLike,
+    Domain,
+    Int,
+    Machine,
+    ModelError,
+    Predicate,
+    State,
+    lower,
+    not_,
+)
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
@@ -131,7 +143,7 @@ def finished(s: State) -> Any:
 
 
 def test_peterson_lets_everyone_in_thanks_to_fairness() -> None:
-    result = check(peterson.machine, peterson.first_inside, peterson.first_wants)
+    result = check(peterson.machine, examples.first_gets_in.holds, peterson.first_wants)
     assert (result.verdict, result.engine, result.property, result.run) == (Verdict.HOLDS, "liveness", "progress", None)
     assert result.bounds == "all 20 states, 34 transitions, depth 6"
     assert result.explanation == "Assumes weak fairness of give_turn_second, enter, leave."
@@ -156,7 +168,7 @@ def test_peterson_lets_everyone_in_thanks_to_fairness() -> None:
     ],
 )
 def test_without_the_fairness_of_any_one_action_peterson_stops_on_the_way(action: str, stem: list[str]) -> None:
-    result = check(unfair(peterson.machine, action), peterson.first_inside, peterson.first_wants)
+    result = check(unfair(peterson.machine, action), examples.first_gets_in.holds, peterson.first_wants)
     assert result.verdict is Verdict.VIOLATED
     assert labels(result.run)[1] == []
     assert sorted(labels(result.run)[0]) == sorted(stem)
@@ -193,8 +205,12 @@ def test_weak_fairness_is_not_strong_fairness() -> None:
     assert labels(result.run) == ([], ["tick", "tick"])
 
 
+def _somebody_holds_one(s: dining_philosophers.DiningPhilosophers) -> BoolLike:
+    return s.exists(dining_philosophers.Philosopher, lambda p: s.mood[p] == dining_philosophers.Mood.ONE_FORK)
+
+
 def test_a_deadlock_denies_everything() -> None:
-    goal, after = dining_philosophers.somebody_eats, dining_philosophers.somebody_holds_one
+    goal, after = examples.somebody_eats.holds, _somebody_holds_one
     result = check(dining_philosophers.machine, goal, after)
     assert result.verdict is Verdict.VIOLATED
     stem, loop = labels(result.run)
@@ -256,7 +272,7 @@ def test_a_goal_that_is_never_owed_is_said_to_say_nothing() -> None:
     ],
 )
 def test_a_limit_leaves_the_question_open(limits: dict[str, Any], bounds: str, explanation: str) -> None:
-    goal, after = dining_philosophers.somebody_eats, dining_philosophers.somebody_holds_one
+    goal, after = examples.somebody_eats.holds, _somebody_holds_one
     result = check(dining_philosophers.machine, goal, after, limits, order="last_reversed")
     assert (result.verdict, result.bounds, result.explanation) == (Verdict.UNKNOWN, bounds, explanation)
     assert result.figures["complete"] is False
@@ -265,7 +281,7 @@ def test_a_limit_leaves_the_question_open(limits: dict[str, Any], bounds: str, e
 
 
 def test_a_violation_found_before_the_limit_stands() -> None:
-    goal, after = dining_philosophers.first_eats, dining_philosophers.first_hungry
+    goal, after = examples.first_eats.holds, dining_philosophers.first_hungry
     result = check(dining_philosophers.machine, goal, after, {"max_states": 44})
     assert result.verdict is Verdict.VIOLATED
     assert result.bounds.startswith("1 step, then a loop of 4; searched limit of 44 states reached: 44 states")
@@ -285,7 +301,7 @@ def test_only_what_comes_before_the_goal_is_searched() -> None:
 
 
 def test_the_story_of_a_loop() -> None:
-    result = check(dining_philosophers.machine, dining_philosophers.first_eats, dining_philosophers.first_hungry)
+    result = check(dining_philosophers.machine, examples.first_eats.holds, dining_philosophers.first_hungry)
     assert result.run is not None
     assert story(result.run) == (
         "start: everything at its lowest value\n"

@@ -15,8 +15,9 @@ from rocketproof.checkers.liveness.small_graph import graph_of, small_graph
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import Configuration, Int, Machine, ModelError, Predicate, State, lower
 from rocketproof.model.kernel.native import compile_machine
+from rocketproof.properties import examples
 
-INSIDE = {"wants": peterson.first_wants, "inside": peterson.first_inside}
+INSIDE = {"wants": peterson.first_wants, "inside": examples.first_gets_in.holds}
 PETERSON = lower(peterson.machine.configure(), INSIDE)
 """20 states, 34 transitions of 8 instances."""
 

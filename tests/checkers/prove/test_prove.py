@@ -32,6 +32,7 @@ from rocketproof.model.kernel import (
     same,
 )
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 from rocketproof.properties.examples import EXPECTED, Claim
 from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
@@ -59,7 +60,7 @@ def unproven(result: Result) -> list[str]:
 
 # --- two-phase commit ---------------------------------------------------------------------------------------------
 
-CONSISTENT = always("consistent", two_phase_commit.consistent)
+CONSISTENT = always("consistent", examples.consistent.holds)
 
 
 def decision_is_sent(s: State) -> BoolLike:

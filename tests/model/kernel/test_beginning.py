@@ -12,8 +12,8 @@ from rocketproof.checkers.liveness.eventually import check_eventually
 from rocketproof.checkers.prove import prove
 from rocketproof.checkers.simulate import simulate
 from rocketproof.checkers.spin import run_spin, spin_available
-from rocketproof.model.kernel import Domain, Int, Machine, ModelError, State, lower, not_, same
-from rocketproof.properties.property import Kind, Property
+from rocketproof.model.kernel import BoolLike, Domain, Int, Machine, ModelError, State, lower, not_, same
+from rocketproof.properties.property import Property, always, eventually, settles, sometimes
 from rocketproof.properties.verdict import Verdict
 
 
@@ -46,17 +46,40 @@ def hopping(*, even: bool = True, initial: int = 0, fair: bool = True) -> Machin
     return machine
 
 
-EVEN = Property(
-    id="even", statement="The token is at an even place.", kind=Kind.ALWAYS, holds=lambda s: same(s.at % 2, 0)
-)
-ODD = Property(id="odd", statement="The token may be at p3.", kind=Kind.SOMETIMES, holds=lambda s: same(s.at, 3))
-LOUD = Property(id="loud", statement="It may be loud.", kind=Kind.SOMETIMES, holds=lambda s: s.loud)
-FIRST = Property(id="first", statement="It is at p0 some time.", kind=Kind.EVENTUALLY, holds=lambda s: same(s.at, 0))
-AFTER = Property(
-    id="after", statement="From p0 it comes to p4.", kind=Kind.EVENTUALLY, after=lambda s: same(s.at, 0),
-    holds=lambda s: same(s.at, 4),
-)  # fmt: skip
-HUSHED = Property(id="hushed", statement="It is silent in the end.", kind=Kind.SETTLES, holds=lambda s: not_(s.loud))
+@always("even")
+def even(s: State) -> BoolLike:
+    """The token is at an even place."""
+    return same(s.at % 2, 0)
+
+
+@sometimes("odd")
+def odd(s: State) -> BoolLike:
+    """The token may be at p3."""
+    return same(s.at, 3)
+
+
+@sometimes("loud")
+def loud(s: State) -> BoolLike:
+    """It may be loud."""
+    return s.loud
+
+
+@eventually("first")
+def first(s: State) -> BoolLike:
+    """It is at p0 some time."""
+    return same(s.at, 0)
+
+
+@eventually("after", after=lambda s: same(s.at, 0))
+def after(s: State) -> BoolLike:
+    """From p0 it comes to p4."""
+    return same(s.at, 4)
+
+
+@settles("hushed")
+def hushed(s: State) -> BoolLike:
+    """It is silent in the end."""
+    return not_(s.loud)
 
 
 def verdicts(machine: Machine, *properties: Property) -> list[Verdict]:
@@ -65,30 +88,30 @@ def verdicts(machine: Machine, *properties: Property) -> list[Verdict]:
 
 def test_every_initial_state_is_searched_and_no_other() -> None:
     """Three even places, loud or not, and the state before: a hop from each of the six, and three times hush."""
-    found = explore(hopping().configure(), [EVEN, ODD, LOUD])
+    found = explore(hopping().configure(), [even, odd, loud])
     assert (found.states, found.transitions, found.depth) == (1 + 6, 6 + 6 + 3, 1)
     assert [one.verdict for one in found.results] == [Verdict.HOLDS, Verdict.VIOLATED, Verdict.HOLDS]
-    assert verdicts(hopping(even=False), EVEN, ODD) == [Verdict.VIOLATED, Verdict.HOLDS]
-    (violated,) = explore(hopping(even=False).configure(), [EVEN]).results
+    assert verdicts(hopping(even=False), even, odd) == [Verdict.VIOLATED, Verdict.HOLDS]
+    (violated,) = explore(hopping(even=False).configure(), [even]).results
     assert violated.run is not None
     assert [violated.run.lowered.instances[step].tells for step in violated.run.steps] == ["the token begins at p1"]
 
 
 def test_what_is_proven_begins_in_all_ways() -> None:
-    assert prove(hopping().configure(), EVEN).verdict is Verdict.HOLDS
-    assert prove(hopping(even=False).configure(), EVEN).verdict is Verdict.VIOLATED
+    assert prove(hopping().configure(), even).verdict is Verdict.HOLDS
+    assert prove(hopping(even=False).configure(), even).verdict is Verdict.VIOLATED
 
 
 def test_random_runs_begin_in_all_ways() -> None:
-    assert [one.verdict for one in simulate(hopping(even=False).configure(), [EVEN], runs=50)] == [Verdict.VIOLATED]
-    assert [one.verdict for one in simulate(hopping().configure(), [EVEN], runs=50)] == [Verdict.UNKNOWN]
+    assert [one.verdict for one in simulate(hopping(even=False).configure(), [even], runs=50)] == [Verdict.VIOLATED]
+    assert [one.verdict for one in simulate(hopping().configure(), [even], runs=50)] == [Verdict.UNKNOWN]
 
 
 def test_nothing_is_owed_and_nothing_done_before_it_has_begun() -> None:
     """The declared values are those of p0: that does not count for a run that begins at p2."""
-    said = [check_eventually(hopping().configure(), one).verdict for one in (FIRST, AFTER, HUSHED)]
+    said = [check_eventually(hopping().configure(), one).verdict for one in (first, after, hushed)]
     assert said == [Verdict.HOLDS, Verdict.HOLDS, Verdict.VIOLATED]
-    violated = check_eventually(hopping(fair=False).configure(), FIRST)
+    violated = check_eventually(hopping(fair=False).configure(), first)
     assert violated.verdict is Verdict.VIOLATED
     assert violated.run is not None
     assert violated.run.lowered.instances[violated.run.steps[0]].tells in (
@@ -108,7 +131,7 @@ def test_spin_counts_the_same(places: int, tmp_path: Path) -> None:
 
 def test_parts_that_begin_are_put_together() -> None:
     whole = Machine("whole").include(hopping())
-    found = explore(whole.configure(), [EVEN])
+    found = explore(whole.configure(), [even])
     assert (found.states, found.results[0].verdict) == (7, Verdict.HOLDS)
     assert explore(Machine("again").include(whole).configure()).states == 7
 

@@ -6,7 +6,7 @@ import pytest
 
 from rocketproof.checkers.explore import explore
 from rocketproof.model.kernel import BoolLike, ConfigurationError, Domain, Int, IntLike, Machine, ModelError, State
-from rocketproof.properties.property import Kind, Property
+from rocketproof.properties.property import always
 
 
 class Seat(Domain, size="seats", label="s"):
@@ -59,9 +59,10 @@ def hall() -> Machine:
     return machine
 
 
-NO_CROWD = Property(
-    id="no-crowd", statement="No more guests than seats.", kind=Kind.ALWAYS, holds=lambda s: s.entered <= s.seats
-)
+@always("no-crowd")
+def no_crowd(s: State) -> BoolLike:
+    """No more guests than seats."""
+    return s.entered <= s.seats
 
 
 def size(machine: Machine, **constants: int | str) -> int:
@@ -101,8 +102,8 @@ def test_a_misconfiguration_is_the_same_machine_with_other_constants() -> None:
     wrong = machine.mutants["S4"]
     assert (wrong.constants, wrong.wrong_constants, wrong.function) == ({"seats": 1}, {"seats": 1, "doors": 2}, None)
     assert size(machine.mutated("S4"), **wrong.wrong_constants) == size(machine, **wrong.constants) == 2
-    right = explore(machine.configure(**wrong.constants), [NO_CROWD]).results[0]
-    bad = explore(machine.mutated("S4").configure(**wrong.wrong_constants), [NO_CROWD]).results[0]
+    right = explore(machine.configure(**wrong.constants), [no_crowd]).results[0]
+    bad = explore(machine.mutated("S4").configure(**wrong.wrong_constants), [no_crowd]).results[0]
     assert (right.verdict, bad.verdict) == ("HOLDS", "VIOLATED")
 
 

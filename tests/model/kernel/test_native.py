@@ -36,8 +36,8 @@ from rocketproof.model.kernel import (
 )
 from rocketproof.model.kernel.native import NativeMachine, compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
-from rocketproof.properties.assignment import NO_ORPHAN, ONE_OWNER, PARTITION_LEMMA
 from rocketproof.properties.assignment import claims as assignment_claims
+from rocketproof.properties.assignment import no_orphan, one_owner, partition_lemma
 from rocketproof.properties.examples import EXPECTED
 
 StateTuple = tuple[int, ...]
@@ -123,7 +123,7 @@ def assignment_configurations() -> dict[str, Configuration]:
     ids=lambda item: "-".join(f"{name}{value}" for name, value in item.constants.items()),
 )
 def test_native_and_plain_are_equal_on_random_states_of_the_assignment_machine(configuration: Configuration) -> None:
-    predicates = {item.id: item.holds for item in (ONE_OWNER, NO_ORPHAN, PARTITION_LEMMA)}
+    predicates = {item.id: item.holds for item in (one_owner, no_orphan, partition_lemma)}
     lowered = lower(configuration, predicates)
     plain, native = PlainMachine(lowered), Native(lowered)
     for state in random_states(lowered, 50):

@@ -9,13 +9,14 @@ import z3
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine
+from rocketproof.properties import examples
 from rocketproof.properties.examples import EXPECTED
 
 pytestmark = pytest.mark.smoke
 
 
 def test_a_step_gives_the_next_state_or_none() -> None:
-    lowered = lower(two_phase_commit.machine.configure(managers=1), {"consistent": two_phase_commit.consistent})
+    lowered = lower(two_phase_commit.machine.configure(managers=1), {"consistent": examples.consistent.holds})
     plain = PlainMachine(lowered)
     numbers = {instance.label: instance.number for instance in lowered.instances}
     assert plain.initial == (0, 0, 0, 0, 0, 0)

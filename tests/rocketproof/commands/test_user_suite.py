@@ -20,11 +20,15 @@ pytest_plugins = ["pytester"]
 OUTBOX = Path(__file__).parents[3] / "examples" / "outbox"
 
 WRONG = """
-from rocketproof import Claim, Kind, Machine, Property
-from rocketproof.terms import not_
+from rocketproof import Claim, Machine, State, always
+from rocketproof.terms import not_, variable
 
 machine = Machine("lamp")
-machine.variable("on", bool)
+
+
+@machine.state
+class Lamp(State):
+    on = variable(bool)
 
 
 @machine.action(tells="somebody switches it on")
@@ -33,7 +37,12 @@ def switch(s):
     s.on = True
 
 
-dark = Property(id="dark", statement="It stays dark.", kind=Kind.ALWAYS, holds=lambda s: not_(s.on))
+@always("dark")
+def dark(s):
+    '''It stays dark.'''
+    return not_(s.on)
+
+
 CLAIMS = [Claim(property=dark, machine=machine)]
 """
 
@@ -114,7 +123,7 @@ def test_a_machine_that_is_written_wrongly_fails_in_a_sentence(pytester: pytest.
 
 
 def test_with_the_engine_stateful_a_test_passes_where_nothing_is_found(pytester: pytest.Pytester) -> None:
-    right = WRONG.replace("lambda s: not_(s.on))", "lambda s: True)")
+    right = WRONG.replace("return not_(s.on)", "return True")
     for text, expected in ((WRONG, {"failed": 1}), (right, {"passed": 1})):
         pytester.makepyfile(lamp=text)
         (pytester.path / "rocketproof.toml").write_text('[verify]\nmodule = "lamp"\nengine = "stateful"\n')
