@@ -148,7 +148,7 @@ class Order:
         if clock is None:
             return False
         known = [bound for bound in (clock.slow, clock.fast) if bound is not None]
-        if min(known, default=UNBOUNDED) > PLAUSIBLE:
+        if not clock.pairs or min(known, default=0) > PLAUSIBLE:
             return actor.incarnation >= 0 and any(one.pairs for one in self._clocks.clocks.values())
         return len(known) == 1 and clock.pairs >= MANY and known[0] > max(self.skew, LOOSE)
 
