@@ -184,7 +184,8 @@ def _print_incidents(console: SafeConsole, found: Sequence[Incident]) -> None:
             console.say(f"{'':27}{text}")
     left = [each for each in found if each not in most]
     if left:
-        console.say(f"  … and {counted(len(left), 'more incident')} with {counted(findings_in(left), 'finding')}", "dim")
+        findings = counted(findings_in(left), "finding")
+        console.say(f"  … and {counted(len(left), 'more incident')} with {findings}", "dim")
 
 
 def _print_repetitions(console: SafeConsole, found: Sequence[Repetition]) -> None:
