@@ -290,10 +290,14 @@ def _of_group(event: Event, question: Question) -> bool:
     return not question.group or not of or of == question.group
 
 
+def _is_then(event: Event, question: Question) -> bool:
+    return any(first <= event["time"] <= last for first, last in question.periods)
+
+
 def _of_queue(event: Event, question: Question) -> bool:
     kind, offset = event["kind"], event.get("offset")
     if kind in OF_QUEUES:
-        return any(first <= event["time"] <= last for first, last in question.periods)
+        return _is_then(event, question)
     if kind not in OF_MESSAGES or offset is None:
         return False
     end = max(event.get("next") or 0, offset + 1) if kind == Kind.PULL_RESULT else offset + 1
@@ -301,13 +305,13 @@ def _of_queue(event: Event, question: Question) -> bool:
 
 
 def _of_broker(event: Event, question: Question) -> bool:
-    return event["kind"] in BROKER_RUNS and any(first <= event["time"] <= last for first, last in question.periods)
+    return event["kind"] in BROKER_RUNS and _is_then(event, question)
 
 
 def _of_actor(event: Event, question: Question) -> bool:
     return (
         event["kind"] in question.kinds
-        and any(first <= event["time"] <= last for first, last in question.periods)
+        and _is_then(event, question)
         and (not question.group or event.get("group") in (None, "", question.group))
         and (not question.topic or event.get("topic") in (None, "", question.topic))
     )

@@ -106,7 +106,7 @@ class Incident:
         first: time of the first of them, ms since 1970; ``last``: of the last.
         count: number of these findings.
         queues: number of queues that they are about, counted for each group; 0 if they are about none.
-        where: the broker, topic, group or process that they have in common, in words; empty if there is none.
+        where: the group and the broker of these queues, or how many there are, in words; empty if they are about none.
         after: what happened there shortly before, as (time in ms, sentence); None if nothing did.
         followed: ids of the claims that were violated later at the same places, each with the number of findings.
     """
@@ -134,7 +134,8 @@ def incidents(result: CheckResult, told: Sequence[Story] = ()) -> tuple[Incident
     begins = np.where(lasting, rows["since"], rows["time"])
     numbers, decisive = _numbered(rows, begins, result.names)
     found = [
-        _incident(rows[part], begins[part], int(decisive[part][0]), result, told) for part in _parts(numbers, by=begins)
+        _incident(rows[part], begins[part], claim, result, told)
+        for part, claim in zip(_parts(numbers, by=begins), decisive, strict=True)
     ]
     return tuple(sorted(found, key=lambda incident: (incident.first, CODE[incident.claim])))
 
@@ -158,12 +159,11 @@ def findings_in(found: Sequence[Incident]) -> int:
     return sum(each.count + sum(each.followed.values()) for each in found)
 
 
-def _numbered(rows: Any, begins: Any, names: Names) -> tuple[Any, Any]:
-    """The number of the incident of each finding, and the code of the claim that was violated first there."""
+def _numbered(rows: Any, begins: Any, names: Names) -> tuple[Any, list[int]]:
+    """The number of the incident of each finding; and for each incident, the code of the claim violated first."""
     places = _Places(names)
     numbers = np.full(len(rows), -1, np.int64)
-    decisive = np.full(len(rows), -1, np.int64)
-    found = 0
+    decisive: list[int] = []
     for id in (*LEADS_TO, *(claim.id for claim in CLAIMS if claim.id not in LEADS_TO)):
         own = np.flatnonzero(rows["claim"] == CODE[id])
         for leading in (other for other, led in LEADS_TO.items() if id in led):
@@ -171,14 +171,12 @@ def _numbered(rows: Any, begins: Any, names: Names) -> tuple[Any, Any]:
             left = own[numbers[own] < 0]
             root = places.latest(rows, begins, roots, left)
             numbers[left] = np.where(root >= 0, numbers[root], -1)
-            decisive[left] = np.where(root >= 0, decisive[root], -1)
         heads = own[numbers[own] < 0]
         kinds = rows["value"][heads] if has_kinds(id) else np.zeros(len(heads), np.int64)
         in_order = np.lexsort([begins[heads], kinds])
         apart = (np.diff(begins[heads][in_order]) > TOGETHER) | (np.diff(kinds[in_order]) != 0)
-        numbers[heads[in_order]] = found + np.concatenate([[0], np.cumsum(apart)])[: len(heads)]
-        decisive[heads] = CODE[id]
-        found = int(numbers.max(initial=-1)) + 1
+        numbers[heads[in_order]] = len(decisive) + np.concatenate([[0], np.cumsum(apart)])[: len(heads)]
+        decisive += [CODE[id]] * (int(numbers.max(initial=-1)) + 1 - len(decisive))
     return numbers, decisive
 
 

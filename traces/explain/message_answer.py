@@ -21,7 +21,7 @@ from ..format.coverage import missing
 from ..format.kinds import FAILURES, SUCCESSES, Kind
 from ..format.message_status import MessageStatus
 from .message_attempts import Attempt
-from .message_outcome import Outcome
+from .message_outcome import NEVER_DELIVERED, Outcome
 from .message_story import MessageStory
 from .repetitions import WORDS, repeated_rows
 
@@ -73,9 +73,9 @@ class GroupAnswer:
             return f"{head}{again}{unsure}: {outcome.consumed} of them were consumed"
         # A message that was consumed, or is a dead letter, needs no further words.
         is_done = outcome.status in (MessageStatus.ACKNOWLEDGED, MessageStatus.DEAD_LETTERED)
-        told = "" if is_done else f": {outcome.told}"
+        told = "" if is_done else f": {outcome.told.removeprefix(NEVER_DELIVERED)}"
         if self.answer in (Answer.ONCE, Answer.NEVER):
-            return f"{self.answer}{unsure}{told.replace(': never delivered, and ', ': ')}"
+            return f"{self.answer}{unsure}{told}"
         if deliveries < 2:
             return self.answer
         after = f"{self.answer} after {deliveries} deliveries"

@@ -25,6 +25,9 @@ _OF_THE_SYSTEM = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_")  # where messages w
 _DELIVERIES = evidence_mask((Kind.DELIVER,))
 _RESULTS = evidence_mask((Kind.RESULT,))
 
+NEVER_DELIVERED = "never delivered, and "
+"""How the words about a lost message begin."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -185,7 +188,7 @@ def _never(asked: _Asked) -> Told:
     status, told = undelivered(asked.around, copies)
     if status is not MessageStatus.LOST:
         return status, told
-    told = f"never delivered, and {told}"
+    told = f"{NEVER_DELIVERED}{told}"
     hidden = _hidden(asked, spots[0][0].topic if spots else "")
     if hidden:
         return MessageStatus.NOT_OBSERVABLE, f"it cannot be told whether it is lost: {told}, but {hidden}"
@@ -255,7 +258,7 @@ def _of_copy(asked: _Asked, copy: Event, retry: str, tries: str) -> Told:
     hole = _lost_since(asked, _DELIVERIES, copy["time"], asked.located.coverage.end)
     if status is MessageStatus.LOST:
         hidden = f"what became of it may be hidden ({hole})" if hole is not None else _hidden(asked, copy["topic"])
-        return _lost(f"{stored}, never delivered, and {told}", hidden)
+        return _lost(f"{stored}, {NEVER_DELIVERED}{told}", hidden)
     if hole is not None and status is not MessageStatus.WAITING:
         return MessageStatus.NOT_OBSERVABLE, f"{stored}, and a delivery of it may be missing ({hole})"
     waits = f"waiting for {retry}, stored at {clock(copy['time'])} as {spot_of(copy)}, after {tries}"
