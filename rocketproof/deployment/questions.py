@@ -63,11 +63,11 @@ def _divides(facts: GroupFacts) -> bool:
 
 
 def _concurrent(facts: GroupFacts) -> bool:
-    return facts.clustering and facts.any("listener", "concurrently")
+    return facts.clustering and bool(facts.retrying)
 
 
 def _orderly(facts: GroupFacts) -> bool:
-    return facts.clustering and facts.any("listener", "orderly")
+    return facts.clustering and bool(facts.locking)
 
 
 def _runs(strategy: str) -> Callable[[GroupFacts], bool]:
@@ -122,7 +122,7 @@ def _join(facts: GroupFacts) -> Constants:
 
 def locking_of(facts: GroupFacts) -> Constants:
     """The windows of an orderly group in ticks; rounded so that no danger is rounded away."""
-    settings = next(client.settings for client in facts.clients if client.settings.listener == "orderly")
+    settings = facts.locking[0].settings
     broker_life = min(broker.lock_max_live_time for broker in facts.brokers)
     slowest = settings.slowest_listener_millis or 0
     times = (
@@ -162,7 +162,7 @@ def tags_of(facts: GroupFacts) -> Constants:
 
 def retries_of(facts: GroupFacts) -> Constants:
     """One message that fails until it is a dead letter; with 4.x brokers, through the fallback."""
-    settings = _retrying(facts)
+    settings = facts.retrying[0].settings
     old = any(version(broker.version) < (5, 0, 0) for broker in facts.brokers)
     constants: Constants = dict(retry.FALLBACK if old else retry.CHAIN_ONLY)
     if old:
@@ -180,7 +180,7 @@ def send_back_of(facts: GroupFacts) -> Constants:
 
 def slow_listener_of(facts: GroupFacts) -> Constants:
     """A listener that may exceed the consume timeout, if it is known to."""
-    settings = _retrying(facts)
+    settings = facts.retrying[0].settings
     expires = (settings.slowest_listener_millis or 0) >= settings.consume_timeout * 60_000
     return dict(retry.EXPIRED if expires else retry.CHAIN_ONLY)
 
@@ -193,10 +193,6 @@ def offset_files_of(facts: GroupFacts) -> Constants:
 def _release(facts: GroupFacts) -> str:
     old = any(client.settings.java_before(5, 0, 0) for client in facts.clients)
     return "4.9.8" if old else "5.3.3"
-
-
-def _retrying(facts: GroupFacts) -> Consumer:
-    return next(client.settings for client in facts.clients if client.settings.listener == "concurrently")
 
 
 def _different_wishes(facts: GroupFacts) -> bool:
