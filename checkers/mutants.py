@@ -289,14 +289,7 @@ class Trials:
             found.update((item.id, result) for item, result in zip(about_states, results, strict=True))
         about_runs = [item for item in properties if item.kind in LIVENESS]
         if about_runs:
-            results = check_all_eventually(
-                configuration,
-                about_runs,
-                max_states=self.limits.states,
-                max_seconds=self.limits.seconds,
-                max_bytes=self.limits.bytes,
-                cache=self.cache,
-            )
+            results = check_all_eventually(configuration, about_runs, limits=self.limits, cache=self.cache)
             found.update((item.id, result) for item, result in zip(about_runs, results, strict=True))
         return [found[item.id] for item in properties]
 

@@ -100,7 +100,7 @@ class TableSearch:
 
     def bytes_per_state(self) -> float:
         """Memory of table, parents and index for each state."""
-        return self._space.table.itemsize * self._space.table.shape[1] + 4 + self._space.slots.nbytes / self.states
+        return float(self._space.table[0].nbytes + 4 + self._space.slots.nbytes / self.states)
 
     def run(self, progress: Callable[[Progress], None] | None) -> str:
         """Search to the end, or to a limit; returns the limit in words, or an empty string."""

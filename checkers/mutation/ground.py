@@ -25,6 +25,7 @@ from ...model.kernel.plain import program_of
 from ...properties.claim import Claim
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
+from ..exploration import Limits
 from ..liveness.graph import Graph, reachable_graph
 from ..suite import Row
 from .calls import called_by
@@ -158,7 +159,7 @@ class Ground:
         self._properties, self._properties_code = compile_properties(self.lowered, cache=self._cache)
         self._fill(self._steps.addresses)
         self.native = self._native(self.lowered)
-        self.graph: Graph = reachable_graph(self.native, max_states=self._max_states)
+        self.graph: Graph = reachable_graph(self.native, limits=Limits(states=self._max_states))
         self._depths = self.graph.depths()
 
     def taken(self) -> frozenset[str]:

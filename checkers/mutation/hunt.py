@@ -14,6 +14,7 @@ from ...model.kernel.native import NativeMachine
 from ...properties.property import Kind
 from ...properties.verdict import Verdict
 from .. import search
+from ..exploration import Limits
 from ..liveness import violating_lasso
 from ..liveness.graph import Graph, reachable_graph
 from ..native_calls import NOT_FOUND
@@ -160,9 +161,9 @@ def _whole_runs(
         ends = item.property.kind is Kind.EVENTUALLY and item.property.after is None
         try:
             if ends:
-                graph = reachable_graph(native, stop_at=item.goal, max_states=max_states)
+                graph = reachable_graph(native, stop_at=item.goal, limits=Limits(states=max_states))
             else:
-                graph = whole = whole or reachable_graph(native, max_states=max_states)
+                graph = whole = whole or reachable_graph(native, limits=Limits(states=max_states))
         except ModelError:
             return Found(kills=(*kills, Kill(row=item.row.id, how=How.OUTSIDE)), complete=False)
         if graph.limit:

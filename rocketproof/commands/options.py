@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 
-def option(metavar: str, help: str, *names: str, **bounds: int) -> Any:
-    """An option with a value, called like its parameter if it has no names; ``bounds`` are ``min`` and ``max``."""
-    return typer.Option(*names, metavar=metavar, help=help, **bounds)
+def option(metavar: str, help: str, *names: str, min: int | None = None, max: int | None = None) -> Any:
+    """An option with a value, called like its parameter if it has no names; a number may have bounds."""
+    return typer.Option(*names, metavar=metavar, help=help, min=min, max=max)
 
 
 def flag(name: str, help: str, *further: str) -> Any:
