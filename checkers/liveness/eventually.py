@@ -19,7 +19,7 @@ from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
-from ..engines import LIVENESS
+from ..engines import LIVENESS, OF_RUNS, require_kinds
 from ..exploration import NO_LIMITS, Limits
 from ..result import Result
 from ..run import Run, counted, holds
@@ -66,11 +66,7 @@ def check_all_eventually(
     cache: CodeCache | None = None,
 ) -> list[Result]:
     """Like :func:`check_eventually`, for several properties of one configuration, whose states are found only once."""
-    for item in properties:
-        if item.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
-            raise ModelError(
-                f"property {item.id} is of kind {item.kind}; liveness judges 'eventually' and 'settles' only."
-            )
+    require_kinds(LIVENESS, properties, *OF_RUNS)
     started = time.perf_counter()
     properties = [item.once_begun(configuration) for item in properties]
     predicates: dict[str, Predicate] = {}

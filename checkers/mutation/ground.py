@@ -5,7 +5,6 @@ it.
 from __future__ import annotations
 
 import functools
-import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ from ...properties.verdict import Verdict
 from ..exploration import Limits
 from ..liveness.graph import Graph, reachable_graph
 from ..suite import Row
-from .calls import called_by
+from .calls import called_by, calls_noted
 from .changes import Change
 from .equal import proved_equal
 from .reading import Reading
@@ -36,7 +35,6 @@ from .steps import Around, Roots, pure_budgets, remembered
 from .steps import differs as differs_in
 from .vectors import Vectors
 
-LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 _BLOCK = 1 << 14
 _NEAR = 32
 """Maximum number of states with a differing step from which a search begins."""
@@ -127,8 +125,10 @@ class Ground:
         self.uses: dict[types.CodeType, set[str]] = {}
         instances: list[Instance] = []
         for action in self._actions:
-            with _noting(self.uses, action.name):
+            with calls_noted() as called:
                 instances.extend(lower_action(self._interpreter, action))
+            for code in called:
+                self.uses.setdefault(code, set()).add(action.name)
         self.questions = [_question(row) for row in setting.rows]
         texts: dict[str, Predicate] = {}
         for item in self.questions:
@@ -304,21 +304,3 @@ def _question(row: Row) -> Question:
     subject = row.subject
     assert isinstance(subject, Claim)
     return Question(row=row, property=subject.property, goal=row.id, after=f"before {row.id}")
-
-
-class _noting:
-    """Records which functions are called inside the block, under the name of an action."""
-
-    def __init__(self, uses: dict[types.CodeType, set[str]], action: str) -> None:
-        self._uses = uses
-        self._action = action
-
-    def __enter__(self) -> None:
-        def note(frame: types.FrameType, event: str, _argument: object) -> None:
-            if event == "call":
-                self._uses.setdefault(frame.f_code, set()).add(self._action)
-
-        sys.setprofile(note)
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)

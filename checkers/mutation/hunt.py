@@ -14,11 +14,12 @@ from ...model.kernel.native import NativeMachine
 from ...properties.property import Kind
 from ...properties.verdict import Verdict
 from .. import search
+from ..engines import OF_RUNS
 from ..exploration import Limits
 from ..liveness import violating_lasso
 from ..liveness.graph import Graph, reachable_graph
 from ..native_calls import NOT_FOUND
-from .ground import LIVENESS, Question
+from .ground import Question
 
 _FIRST_PAUSE = 4096
 
@@ -69,11 +70,11 @@ def hunt(
 
     The search begins in the initial state and in packed states ``near`` a difference, which the machine can reach.
     """
-    states = [item for item in questions if item.property.kind not in LIVENESS]
+    states = [item for item in questions if item.property.kind not in OF_RUNS]
     found = _States(native, states, max_states, every_row, near).run()
     if not found.complete or (found.kills and not every_row):
         return found
-    whole_runs = [item for item in questions if item.property.kind in LIVENESS]
+    whole_runs = [item for item in questions if item.property.kind in OF_RUNS]
     return _whole_runs(native, whole_runs, found, max_states, every_row)
 
 
