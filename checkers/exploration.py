@@ -99,6 +99,9 @@ class Limits:
         return half_of_memory()
 
 
+NO_LIMITS = Limits()
+
+
 def judged(item: Property, run: Run | None, exploration: Exploration, plain: PlainMachine) -> Result:
     """The verdict on a property, given the run to the first state that decides it, or None without one."""
     always = item.kind is Kind.ALWAYS

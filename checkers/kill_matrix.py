@@ -27,13 +27,13 @@ from ..model.kernel import Configuration, ModelError
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
-from .engines import STRATEGIES
-from .mutants import LIVENESS, Entry, MachineMutant, RuleMutant, Trials, about
+from .engines import OF_RUNS, STRATEGIES
+from .mutants import Entry, MachineMutant, RuleMutant, Trials, about
 from .prove import bounded
 from .result import Result
 from .simulate import simulate
 from .strategies import StrategyReport, check_strategy
-from .theorems import prove_theorem
+from .theorems import compute, prove_theorem
 
 
 class Outcome(enum.StrEnum):
@@ -109,11 +109,11 @@ def _questions(
 ) -> Iterator[tuple[str, list[Property], Callable[[], Sequence[Result]]]]:
     """For each engine, its properties and a function that judges them."""
     constants = entry.mutant.wrong_constants
-    states = [item for item in claimed if item.kind not in LIVENESS]
+    states = [item for item in claimed if item.kind not in OF_RUNS]
     always = [item for item in states if item.kind is Kind.ALWAYS]
     if states:
         yield "explore", states, partial(trials.check, wrong.machine, constants, states, stop_early=True)
-    whole = [item for item in claimed if item.kind in LIVENESS]
+    whole = [item for item in claimed if item.kind in OF_RUNS]
     if whole:
         yield "liveness", whole, partial(trials.check, wrong.machine, constants, whole)
     if always:
@@ -142,12 +142,9 @@ def _rule_cells(entry: RuleMutant, trials: Trials) -> Iterator[Cell]:
 
 
 def _uses(entry: RuleMutant, theorem: Theorem) -> bool:
-    """Whether a theorem calls the rule, for unknown sizes or for small ones, with quantifiers unfolded."""
+    """Whether a theorem calls the rule."""
     with entry.rule.mutated(entry.id) as calls:
-        for sizes in ({}, dict.fromkeys(theorem.sizes, 2)):
-            case = theorem.case(sizes)
-            theorem.assumption(case)
-            theorem.conclusion(case)
+        compute(theorem)
     return calls() > 0
 
 

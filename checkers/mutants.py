@@ -33,6 +33,7 @@ from ..properties.claim import Claim
 from ..properties.property import Kind, Property
 from ..properties.theorem import Theorem
 from ..properties.verdict import Verdict
+from .engines import OF_RUNS
 from .exploration import Limits
 from .explore import explore
 from .known_bugs import KNOWN_BUGS, LEFT_OUT, in_order, known_id
@@ -41,7 +42,6 @@ from .result import Result
 from .suite import Row
 from .theorems import prove_theorem
 
-LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 USUAL_LIMITS = Limits(states=30_000_000)
 """Limits for each search: in states and not in seconds, so that the answer is the same on a busy machine."""
 
@@ -274,7 +274,7 @@ class Trials:
             ModelError: a text is written wrongly, or a step leaves the declared domains.
         """
         configuration = machine.configure(**constants)
-        about_states = [item for item in properties if item.kind not in LIVENESS]
+        about_states = [item for item in properties if item.kind not in OF_RUNS]
         found: dict[str, Result] = {}
         if about_states:
             results: Sequence[Result] = explore(
@@ -287,16 +287,9 @@ class Trials:
                 cache=self.cache,
             ).results
             found.update((item.id, result) for item, result in zip(about_states, results, strict=True))
-        about_runs = [item for item in properties if item.kind in LIVENESS]
+        about_runs = [item for item in properties if item.kind in OF_RUNS]
         if about_runs:
-            results = check_all_eventually(
-                configuration,
-                about_runs,
-                max_states=self.limits.states,
-                max_seconds=self.limits.seconds,
-                max_bytes=self.limits.bytes,
-                cache=self.cache,
-            )
+            results = check_all_eventually(configuration, about_runs, limits=self.limits, cache=self.cache)
             found.update((item.id, result) for item, result in zip(about_runs, results, strict=True))
         return [found[item.id] for item in properties]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,19 @@ _MADE, _KEPT, _FRESH, _DEADLOCK, _WRONG_STATE, _WRONG_INSTANCE = range(6)
 """Positions in what a thread reports about its part."""
 
 
+class _Candidates(NamedTuple):
+    """Successors that are not in the table: packed, with their hashes and sources, and whether each is a new state."""
+
+    words: Any
+    hashes: Any
+    sources: Any
+    fresh: Any
+
+    def part(self, begin: int, end: int) -> _Candidates:
+        """Those at some positions."""
+        return _Candidates(*(array[begin:end] for array in self))
+
+
 class Team:
     """Threads that continue a search, as :func:`.search.advance` does without reductions.
 
@@ -51,12 +64,13 @@ class Team:
         self._part = max(1, min(PART, _MOST_CANDIDATES // fan) // search.BLOCK) * search.BLOCK
         room = self._part * fan
         # Reserved, not used: memory pages are allocated when a candidate is first written to them.
-        self._candidates = np.empty((threads * room, words), np.uint64)
-        self._hashes = np.empty(threads * room, np.uint64)
-        self._sources = np.empty(threads * room, np.uint32)
-        self._fresh = np.empty(threads * room, np.bool_)
-        self._out = np.empty((threads, search.BLOCK * fan, words), np.uint64)
-        self._tags = np.empty((threads, search.BLOCK * fan), np.int64)
+        self._candidates = _Candidates(
+            words=np.empty((threads * room, words), np.uint64),
+            hashes=np.empty(threads * room, np.uint64),
+            sources=np.empty(threads * room, np.uint32),
+            fresh=np.empty(threads * room, np.bool_),
+        )
+        self._rooms = [search.room_of(fan, words) for _ in range(threads)]
         self._told = np.zeros((threads, 6), np.int64)
         self._taken = np.zeros((threads, fan), np.int64)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
@@ -69,51 +83,25 @@ class Team:
         """See :func:`.search.index`."""
         self._each(lambda thread: search.index(table, count, slots, thread, self._threads))
 
-    def advance(
-        self,
-        successors: int,
-        properties: int,
-        watched: int,
-        inverted: int,
-        terminal: int,
-        table: Any,
-        parents: Any,
-        slots: Any,
-        control: Any,
-        taken: Any,
-        found: Any,
-    ) -> int:
+    def advance(self, asked: search.Asked, space: search.Space) -> int:
         """Expand a chunk of the present level; its arguments are those of :func:`.search.advance`.
 
         Returns:
             Why, as :func:`.search.advance`: PAUSED; WROTE_OUTSIDE; SLOTS_FULL or TABLE_FULL, with nothing changed.
         """
+        control, candidates = space.control, self._candidates
         front, count = int(control[search.FRONT]), int(control[search.COUNT])
         sources = min(int(control[search.LEVEL_END]) - front, self._threads * self._part)
         part = -(-sources // (self._threads * search.BLOCK)) * search.BLOCK
-        room = len(self._hashes) // self._threads
+        room = len(candidates.hashes) // self._threads
         self._told[:] = NOT_FOUND
         self._taken[:] = 0
 
         def expand(thread: int) -> None:
             begin = min(front + thread * part, front + sources)
-            _expand(
-                successors,
-                properties,
-                terminal,
-                control[search.DEADLOCK] == NOT_FOUND,
-                table,
-                slots,
-                begin,
-                min(begin + part, front + sources),
-                self._out[thread],
-                self._tags[thread],
-                self._candidates[thread * room : (thread + 1) * room],
-                self._hashes[thread * room : (thread + 1) * room],
-                self._sources[thread * room : (thread + 1) * room],
-                self._taken[thread],
-                self._told[thread],
-            )
+            end = min(begin + part, front + sources)
+            own = candidates.part(thread * room, (thread + 1) * room)
+            _expand(asked, space, begin, end, *self._rooms[thread], own, self._taken[thread], self._told[thread])
 
         self._each(expand)
         wrong = self._told[:, _WRONG_STATE]
@@ -124,54 +112,24 @@ class Team:
             return search.WROTE_OUTSIDE
         kept = self._told[:, _KEPT].copy()
         most = count + int(kept.sum())
-        if most + search.BLOCK * self._fan > len(table) or count + len(self._hashes) > search.MOST_ROWS:
+        if most + search.BLOCK * self._fan > len(space.table) or count + len(candidates.hashes) > search.MOST_ROWS:
             return search.TABLE_FULL
-        if most > search.filled(len(slots)):
+        if most > search.filled(len(space.slots)):
             return search.SLOTS_FULL
         places = np.empty(self._threads * int(kept.max()), np.int64)
-
-        def claim(thread: int) -> None:
-            _claim(
-                thread,
-                self._threads,
-                table,
-                slots,
-                count,
-                self._candidates,
-                self._hashes,
-                self._fresh,
-                room,
-                kept,
-                places,
-            )
-
-        self._each(claim)
-        fresh = [
-            int(np.count_nonzero(self._fresh[thread * room : thread * room + kept[thread]]))
-            for thread in range(self._threads)
-        ]
-        firsts = np.cumsum([count, *fresh])
-        hits = np.full((self._threads, len(found)), NOT_FOUND, np.int64)
+        self._each(lambda thread: _claim(thread, self._threads, space, count, candidates, room, kept, places))
+        own = [candidates.part(thread * room, thread * room + kept[thread]) for thread in range(self._threads)]
+        firsts = np.cumsum([count, *(int(np.count_nonzero(part.fresh)) for part in own)])
+        hits = np.full((self._threads, len(space.found)), NOT_FOUND, np.int64)
 
         def settle(thread: int) -> None:
-            begin, width = thread * room, len(places) // self._threads
-            _settle(
-                properties,
-                watched,
-                inverted,
-                table,
-                parents,
-                slots,
-                int(firsts[thread]),
-                self._candidates[begin : begin + kept[thread]],
-                self._sources[begin : begin + kept[thread]],
-                self._fresh[begin : begin + kept[thread]],
-                places[thread * width : (thread + 1) * width],
-                hits[thread],
-            )
+            width = len(places) // self._threads
+            # What the thread finds is added up afterwards.
+            apart = space._replace(found=hits[thread], control=control.copy())
+            _settle(asked, apart, int(firsts[thread]), own[thread], places[thread * width : (thread + 1) * width])
 
         self._each(settle)
-        self._add_up(control, taken, found, hits, int(firsts[-1]), front + sources)
+        self._add_up(space, hits, int(firsts[-1]), front + sources)
         return search.PAUSED
 
     def _each(self, phase: Callable[[int], None]) -> None:
@@ -180,7 +138,8 @@ class Team:
         for other in others:
             other.result()
 
-    def _add_up(self, control: Any, taken: Any, found: Any, hits: Any, count: int, front: int) -> None:
+    def _add_up(self, space: search.Space, hits: Any, count: int, front: int) -> None:
+        control, found = space.control, space.found
         for thread in range(self._threads):
             if control[search.DEADLOCK] == NOT_FOUND:
                 control[search.DEADLOCK] = self._told[thread, _DEADLOCK]
@@ -188,7 +147,7 @@ class Team:
                 if found[bit] == NOT_FOUND:
                     found[bit] = hits[thread, bit]
                     control[search.UNDECIDED] -= 1
-        taken += self._taken.sum(axis=0)
+        space.taken[:] += self._taken.sum(axis=0)
         control[search.TRANSITIONS] += int(self._told[:, _MADE].sum())
         control[search.COUNT] = count
         control[search.FRONT] = front
@@ -196,23 +155,10 @@ class Team:
 
 @kept(nogil=True)
 def _expand(
-    successors: int,
-    properties: int,
-    terminal: int,
-    deadlocks: bool,
-    table: Any,
-    slots: Any,
-    begin: int,
-    end: int,
-    out: Any,
-    tags: Any,
-    candidates: Any,
-    hashes: Any,
-    sources: Any,
-    taken: Any,
-    told: Any,
+    asked: Any, space: Any, begin: int, end: int, out: Any, tags: Any, candidates: Any, taken: Any, told: Any
 ) -> None:
     """Make the successors of the states from ``begin`` to ``end``, and keep those that are not in the table."""
+    table, slots, deadlocks = space.table, space.slots, space.control[search.DEADLOCK] == NOT_FOUND
     width = table.shape[1]
     row_bytes = width * 8
     mask, region = np.uint64(len(slots) - 1), search.region_mask(slots)
@@ -223,7 +169,7 @@ def _expand(
         made = 0
         for row in range(front, min(front + search.BLOCK, end)):
             number = call_successors(
-                successors,
+                asked.successors,
                 table.ctypes.data + row * row_bytes,
                 out.ctypes.data + made * row_bytes,
                 tags.ctypes.data + made * 8,
@@ -233,7 +179,7 @@ def _expand(
                 told[_WRONG_INSTANCE] = -1 - number
                 return
             if number == 0 and deadlocks and told[_DEADLOCK] == NOT_FOUND:
-                excused = call_properties(properties, table.ctypes.data + row * row_bytes) & terminal
+                excused = call_properties(asked.properties, table.ctypes.data + row * row_bytes) & asked.terminal
                 if excused == 0:
                     told[_DEADLOCK] = row
             for item in range(made, made + number):
@@ -253,9 +199,9 @@ def _expand(
                 known = np.intp(slots[np.intp(place)])
                 if known == 0:
                     for column in range(width):
-                        candidates[kept, column] = out[item, column]
-                    hashes[kept] = values[item]
-                    sources[kept] = of[item]
+                        candidates.words[kept, column] = out[item, column]
+                    candidates.hashes[kept] = values[item]
+                    candidates.sources[kept] = of[item]
                     kept += 1
                     break
                 if search.same(table, known - 1, out, item, width):
@@ -268,23 +214,14 @@ def _expand(
 
 @kept(nogil=True)
 def _claim(
-    thread: int,
-    threads: int,
-    table: Any,
-    slots: Any,
-    count: int,
-    candidates: Any,
-    hashes: Any,
-    fresh: Any,
-    room: int,
-    kept: Any,
-    places: Any,
+    thread: int, threads: int, space: Any, count: int, candidates: Any, room: int, kept: Any, places: Any
 ) -> None:
     """Mark those candidates in a thread's regions that equal no earlier candidate, and record their places.
 
     Until it has a number, the candidate at ``i`` is in the index as if its number were ``count + i``.
     """
-    width = table.shape[1]
+    slots, words, hashes, fresh = space.slots, candidates.words, candidates.hashes, candidates.fresh
+    width = words.shape[1]
     mask, region = np.uint64(len(slots) - 1), search.region_mask(slots)
     most = len(places) // threads
     ahead = np.empty(search.BLOCK, np.int64)
@@ -310,39 +247,20 @@ def _claim(
                         places[part * most + item - part * room] = np.int64(place)
                         break
                     # States in the table were compared in the phase before.
-                    if known > count and search.same(candidates, known - 1 - count, candidates, item, width):
+                    if known > count and search.same(words, known - 1 - count, words, item, width):
                         break
                     place = search.following(place, region)
 
 
 @kept(nogil=True)
-def _settle(
-    properties: int,
-    watched: int,
-    inverted: int,
-    table: Any,
-    parents: Any,
-    slots: Any,
-    row: int,
-    candidates: Any,
-    sources: Any,
-    fresh: Any,
-    places: Any,
-    found: Any,
-) -> None:
+def _settle(asked: Any, space: Any, row: int, candidates: Any, places: Any) -> None:
     """Make states from the marked candidates of a part, numbered from ``row`` on."""
-    width = table.shape[1]
-    for item in range(len(fresh)):
-        if not fresh[item]:
+    for item in range(len(candidates.fresh)):
+        if not candidates.fresh[item]:
             continue
-        for column in range(width):
-            table[row, column] = candidates[item, column]
-        parents[row] = sources[item]
-        slots[places[item]] = row + 1
-        if watched != 0:
-            hits = (call_properties(properties, table.ctypes.data + row * width * 8) ^ inverted) & watched
-            if hits != 0:
-                for bit in range(len(found)):
-                    if (hits >> bit) & 1 and found[bit] == NOT_FOUND:
-                        found[bit] = row
+        for column in range(space.table.shape[1]):
+            space.table[row, column] = candidates.words[item, column]
+        space.parents[row] = candidates.sources[item]
+        space.slots[places[item]] = row + 1
+        search.watch(asked, space, row)
         row += 1

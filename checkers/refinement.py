@@ -18,7 +18,7 @@ from ..model.kernel.plain import PlainMachine, StateTuple, evaluator
 from ..model.kernel.refinement import Refinement
 from ..properties.verdict import Verdict
 from .engines import REFINE
-from .exploration import Limits
+from .exploration import NO_LIMITS, Limits
 from .liveness.graph import Graph
 from .liveness.small_graph import graph_of
 from .result import Result
@@ -31,9 +31,7 @@ def check_refinement(
     name: str,
     refinement: Refinement,
     *,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    max_bytes: int | None = None,
+    limits: Limits = NO_LIMITS,
     cache: CodeCache | None = None,
 ) -> Result:
     """Search a finite configuration for a step without counterpart.
@@ -47,7 +45,7 @@ def check_refinement(
     started = time.perf_counter()
     concrete, abstract = lower(refinement.concrete), PlainMachine(lower(refinement.abstract))
     mapped = evaluator(concrete, refinement.terms(abstract.lowered))
-    graph = graph_of(concrete, limits=Limits(states=max_states, seconds=max_seconds, bytes=max_bytes), cache=cache)
+    graph = graph_of(concrete, limits=limits, cache=cache)
     steps = _Steps(abstract, refinement.steps)
     images, pairs = _mapped_pairs(graph, mapped)
     run, explanation = None, ""

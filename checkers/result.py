@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..properties.verdict import Verdict
-from .run import Run, Told
+from .run import Run, Told, brief_story, story
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,3 +33,8 @@ class Result:
     run: Run | Told | None = None
     explanation: str = ""
     figures: dict[str, Any] = field(default_factory=dict)
+
+    def story(self, *, brief: bool = False) -> str:
+        """What it found, in words: the explanation, and the run, without what each step changes if ``brief``."""
+        tell = brief_story if brief else story
+        return "\n".join(filter(None, [self.explanation, "" if self.run is None else tell(self.run)]))

@@ -7,9 +7,10 @@ made first and looked up afterwards in three passes (hash, fetch the slot, compa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .kept_code import kept
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
@@ -31,6 +32,73 @@ REGIONS = 64
 
 MOST_ROWS = 2**32 - 2
 """Maximum number of states in a table: the index stores their numbers in 32 bits, and 0 means none."""
+
+
+class Asked(NamedTuple):
+    """What a search asks of a machine.
+
+    Attributes:
+        successors, properties: addresses of its functions.
+        watched: a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for bits of
+            ``inverted``, false.
+        inverted: see there.
+        terminal: the bit of the predicate that excuses states without successors; 0 if none is excused.
+    """
+
+    successors: int
+    properties: int
+    watched: int
+    inverted: int
+    terminal: int
+
+
+class Space(NamedTuple):
+    """What a search has found.
+
+    Attributes:
+        table: packed states, in the order in which they were found.
+        parents: for each, the position of the state from which it was found.
+        slots: the index over the table.
+        control: numbers, at the positions above.
+        taken: number of transitions of each instance.
+        found: for each predicate, the position of its first occurrence.
+    """
+
+    table: NDArray[np.uint64]
+    parents: NDArray[np.uint32]
+    slots: NDArray[np.uint32]
+    control: NDArray[np.int64]
+    taken: NDArray[np.int64]
+    found: NDArray[np.int64]
+
+
+def space_of(begin: Any, *, rows: int, fan: int, predicates: int) -> Space:
+    """The space of a search that begins in some packed states, with room for that many.
+
+    Memory is reserved, not used: pages are allocated when a state is first written to them.
+    """
+    first, words = begin.shape
+    control = np.zeros(9, np.int64)
+    control[[DEADLOCK, WRONG_STATE, WRONG_INSTANCE]] = NOT_FOUND
+    control[COUNT] = control[LEVEL_END] = first
+    control[UNDECIDED] = predicates
+    space = Space(
+        table=np.empty((rows, words), np.uint64),
+        parents=np.empty(rows, np.uint32),
+        slots=np.zeros(1 << 16, np.uint32),
+        control=control,
+        taken=np.zeros(fan, np.int64),
+        found=np.full(predicates, NOT_FOUND, np.int64),
+    )
+    space.table[:first] = begin
+    space.parents[:first] = 0
+    index(space.table, first, space.slots)
+    return space
+
+
+def room_of(fan: int, words: int) -> tuple[Any, Any]:
+    """Room for the successors of a block of states, and for the instances that lead to them."""
+    return np.empty((fan * BLOCK, words), np.uint64), np.empty(fan * BLOCK, np.int64)
 
 
 @kept(inline="always")
@@ -95,30 +163,14 @@ def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1)
 
 @kept()
 def advance(
-    successors: int,
-    properties: int,
-    watched: int,
-    inverted: int,
-    terminal: int,
-    stop_when_decided: bool,
-    table: Any,
-    parents: Any,
-    slots: Any,
-    out: Any,
-    tags: Any,
-    control: Any,
-    taken: Any,
-    found: Any,
-    pause_after: int,
-    reductions: Any,
+    asked: Asked, space: Space, out: Any, tags: Any, pause_after: int, stop_when_decided: bool, reductions: Any
 ) -> int:
     """Expand up to ``pause_after`` more states.
 
-    ``watched`` has a bit for each predicate whose first occurrence is wanted: of a state where it is true, or, for bits
-    of ``inverted``, false; ``found`` gets the position. ``terminal`` is the bit of the predicate that excuses states
-    without successors (0: none is excused). ``reductions`` has the tables of partial order and symmetry; with None this
-    is compiled as if there were no reductions.
+    ``out`` and ``tags`` have room for the successors of a block. ``reductions`` has the tables of partial order and
+    symmetry; with None this is compiled as if there were no reductions.
     """
+    table, slots, control, taken = space.table, space.slots, space.control, space.taken
     width = table.shape[1]
     capacity = len(table)
     limit = np.int64(filled(len(slots)))
@@ -149,7 +201,7 @@ def advance(
         made = 0
         for row in range(front, end):
             number = call_successors(
-                successors,
+                asked.successors,
                 table.ctypes.data + row * row_bytes,
                 out.ctypes.data + made * row_bytes,
                 tags.ctypes.data + made * 8,
@@ -159,7 +211,7 @@ def advance(
                 control[WRONG_INSTANCE] = -1 - number
                 return WROTE_OUTSIDE
             if number == 0 and control[DEADLOCK] == NOT_FOUND:
-                excused = call_properties(properties, table.ctypes.data + row * row_bytes) & terminal
+                excused = call_properties(asked.properties, table.ctypes.data + row * row_bytes) & asked.terminal
                 if excused == 0:
                     control[DEADLOCK] = row
             for item in range(made, made + number):
@@ -172,7 +224,7 @@ def advance(
         if reductions is not None:
             made = keep(
                 reductions[0],
-                found,
+                space.found,
                 control[DEADLOCK] != NOT_FOUND,
                 table.ctypes.data + front * row_bytes,
                 ends[: end - front],
@@ -200,17 +252,9 @@ def advance(
                     slots[np.intp(place)] = row + 1
                     for column in range(width):
                         table[row, column] = out[item, column]
-                    parents[row] = sources[item]
+                    space.parents[row] = sources[item]
                     control[COUNT] = row + 1
-                    if watched != 0:
-                        _watch(
-                            call_properties(properties, table.ctypes.data + row * row_bytes),
-                            watched,
-                            inverted,
-                            row,
-                            control,
-                            found,
-                        )
+                    watch(asked, space, row)
                     break
                 if same(table, known - 1, out, item, width):
                     break
@@ -222,17 +266,21 @@ def advance(
             return DECIDED
 
 
-@kept()
-def watch_first(properties: int, watched: int, inverted: int, table: Any, control: Any, found: Any) -> None:
-    """Judge the initial state."""
-    _watch(call_properties(properties, table.ctypes.data), watched, inverted, 0, control, found)
-
-
 @kept(inline="always")
-def _watch(holds: int, watched: int, inverted: int, row: int, control: Any, found: Any) -> None:
-    hits = (holds ^ inverted) & watched
-    if hits != 0:
-        for bit in range(len(found)):
-            if (hits >> bit) & 1 and found[bit] == NOT_FOUND:
-                found[bit] = row
-                control[UNDECIDED] -= 1
+def watch(asked: Asked, space: Space, row: int) -> None:
+    """Record which of the predicates occur first in a state."""
+    if asked.watched != 0:
+        address = space.table.ctypes.data + row * space.table.shape[1] * 8
+        hits = (call_properties(asked.properties, address) ^ asked.inverted) & asked.watched
+        if hits != 0:
+            for bit in range(len(space.found)):
+                if (hits >> bit) & 1 and space.found[bit] == NOT_FOUND:
+                    space.found[bit] = row
+                    space.control[UNDECIDED] -= 1
+
+
+@kept()
+def watch_first(asked: Asked, space: Space) -> None:
+    """Judge the states in which a search begins."""
+    for row in range(space.control[COUNT]):
+        watch(asked, space, row)

@@ -17,7 +17,7 @@ from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
-from .engines import SIMULATE
+from .engines import SIMULATE, require_kinds
 from .result import Result
 from .run import Run, holds, replay
 from .stateful import shrink, stateful_machine
@@ -46,11 +46,7 @@ def simulate(
         ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another
             kind.
     """
-    for prop in properties:
-        if prop.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
-            raise ModelError(
-                f"property {prop.id} is of kind {prop.kind}; simulate judges 'always' and 'sometimes' only."
-            )
+    require_kinds(SIMULATE, properties, Kind.ALWAYS, Kind.SOMETIMES)
     started = time.perf_counter()
     machine = PlainMachine(lower(configuration, {prop.id: prop.holds for prop in properties}))
     search = _Search(machine, properties)

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,28 +123,17 @@ def run_spin(
             f"{' and '.join(missing)} not found; a comparison with SPIN needs spin and a C compiler "
             "(Debian and Ubuntu: apt-get install spin gcc libc6-dev)."
         )
-    if workdir is None:
-        with tempfile.TemporaryDirectory(prefix="spin-") as folder:
-            return run_spin(
-                promela_text,
-                workdir=Path(folder),
-                max_depth=max_depth,
-                memory_mb=memory_mb,
-                timeout_seconds=timeout_seconds,
-                hash_bits=hash_bits,
-                vector_bytes=vector_bytes,
-                optimize=optimize,
-                all_errors=all_errors,
-                search=search,
-            )
-    workdir.mkdir(parents=True, exist_ok=True)
-    started = time.perf_counter()
-    _compile(promela_text, workdir, [*search.value, f"-DMEMLIM={memory_mb}"], vector_bytes, optimize, timeout_seconds)
-    compiled = time.perf_counter()
-    count = "-c0" if all_errors else "-c1"
-    arguments = [f"-m{max_depth}", f"-w{hash_bits}", count, *search.arguments]
-    output = _call(["./pan", *arguments], workdir, timeout_seconds, check=False)
-    wall = time.perf_counter() - compiled
+    with tempfile.TemporaryDirectory(prefix="spin-") if workdir is None else nullcontext(workdir) as given:
+        folder = Path(given)
+        folder.mkdir(parents=True, exist_ok=True)
+        started = time.perf_counter()
+        bounds = [*search.value, f"-DMEMLIM={memory_mb}"]
+        _compile(promela_text, folder, bounds, vector_bytes, optimize, timeout_seconds)
+        compiled = time.perf_counter()
+        count = "-c0" if all_errors else "-c1"
+        arguments = [f"-m{max_depth}", f"-w{hash_bits}", count, *search.arguments]
+        output = _call(["./pan", *arguments], folder, timeout_seconds, check=False)
+        wall = time.perf_counter() - compiled
     return read_statistics(output, wall_seconds=wall, compile_seconds=compiled - started)
 
 

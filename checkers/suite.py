@@ -356,15 +356,7 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
     if isinstance(subject, RefinementClaim):
         from .refinement import check_refinement
 
-        result = check_refinement(
-            subject.id,
-            subject.refinement(),
-            max_states=options.states,
-            max_seconds=options.seconds,
-            max_bytes=options.bytes,
-            cache=options.cache,
-        )
-        return [result]
+        return [check_refinement(subject.id, subject.refinement(), limits=options.limits, cache=options.cache)]
     if not isinstance(subject, Claim):
         raise ModelError(f"{subject.id} is a law for strategies of users; 'verify --strategy' checks it.")
     configuration = _configuration(group)
@@ -395,16 +387,7 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
         case _:
             from .liveness import check_eventually
 
-            return [
-                check_eventually(
-                    configuration,
-                    properties[0],
-                    max_states=options.states,
-                    max_seconds=options.seconds,
-                    max_bytes=options.bytes,
-                    cache=options.cache,
-                )
-            ]
+            return [check_eventually(configuration, properties[0], limits=options.limits, cache=options.cache)]
 
 
 def _properties(rows: Sequence[Row]) -> list[Property]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..model.kernel import Lowered
 from ..model.kernel.native import NativeMachine
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
@@ -50,74 +49,63 @@ class TableSearch:
         symmetry: Symmetry | None,
         threads: int,
     ) -> None:
-        self._native = native
+        self._native = native  # owns machine code
         self._stop_when_decided = stop_when_decided
         self._symmetry = symmetry
         self._partial_order = partial_order  # owns machine code
         self._reductions: tuple[Any, ...] | None = None
         if partial_order is not None or symmetry is not None:
             self._reductions = tables(partial_order, symmetry)
-        self._lowered: Lowered = native.lowered
         self._plain = PlainMachine(native.lowered)
         self._limits = limits
-        self._properties = properties
-        self._watched = (1 << len(properties)) - 1
-        self._inverted = sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS)
-        self._terminal = 1 << len(properties) if terminal else 0
+        self._asked = search.Asked(
+            successors=native.successors,
+            properties=native.properties,
+            watched=(1 << len(properties)) - 1,
+            inverted=sum(1 << bit for bit, item in enumerate(properties) if item.kind is Kind.ALWAYS),
+            terminal=1 << len(properties) if terminal else 0,
+        )
         words = max(1, native.layout.words)
-        fan = max(1, len(self._lowered.instances))
+        fan = max(1, len(native.lowered.instances))
         rows = limits.memory() // (words * 8 + 4 + _SLOT_BYTES_PER_STATE)
         rows = min(rows, search.MOST_ROWS, search.MOST_ROWS if limits.states is None else limits.states + fan)
-        self._rows = max(rows, fan + 1)
-        # Reserved, not used: memory pages are allocated when a state is first written to them.
-        self._table = np.empty((self._rows, words), np.uint64)
-        self._parents = np.empty(self._rows, np.uint32)
-        self._slots = np.zeros(1 << 16, np.uint32)
-        self._out = np.empty((fan * search.BLOCK, words), np.uint64)
-        self._tags = np.empty(fan * search.BLOCK, np.int64)
-        self._control = np.zeros(9, np.int64)
-        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
-        self._control[search.COUNT] = self._control[search.LEVEL_END] = 1
-        self._control[search.UNDECIDED] = len(properties)
-        self._taken = np.zeros(fan, np.int64)
-        self._found = np.full(len(properties), NOT_FOUND, np.int64)
-        self._table[0] = native.layout.pack(self._plain.initial) if native.layout.words else 0
-        self._parents[0] = 0
+        initial = np.array([native.layout.pack(self._plain.initial) or (0,)], np.uint64)
+        self._space = search.space_of(initial, rows=max(rows, fan + 1), fan=fan, predicates=len(properties))
+        self._room = search.room_of(fan, words)
         self._threads = 1 if stop_when_decided or self._reductions is not None else threads
         self._team: Team | None = None
-        search.index(self._table, 1, self._slots)
-        search.watch_first(native.properties, self._watched, self._inverted, self._table, self._control, self._found)
+        search.watch_first(self._asked, self._space)
         self._advance(0)  # compiles, or loads, the search loop itself
 
     @property
     def states(self) -> int:
         """Distinct states so far."""
-        return int(self._control[search.COUNT])
+        return int(self._space.control[search.COUNT])
 
     @property
     def transitions(self) -> int:
         """Transitions of the states that were expanded."""
-        return int(self._control[search.TRANSITIONS])
+        return int(self._space.control[search.TRANSITIONS])
 
     @property
     def depth(self) -> int:
         """Steps to the farthest state that was expanded."""
-        return int(self._control[search.DEPTH])
+        return int(self._space.control[search.DEPTH])
 
     @property
     def taken(self) -> Sequence[int]:
         """Number of transitions of each instance."""
-        taken: list[int] = self._taken.tolist()
+        taken: list[int] = self._space.taken.tolist()
         return taken
 
     def bytes_per_state(self) -> float:
         """Memory of table, parents and index for each state."""
-        return self._table.itemsize * self._table.shape[1] + 4 + self._slots.nbytes / self.states
+        return float(self._space.table[0].nbytes + 4 + self._space.slots.nbytes / self.states)
 
     def run(self, progress: Callable[[Progress], None] | None) -> str:
         """Search to the end, or to a limit; returns the limit in words, or an empty string."""
         started = time.perf_counter()
-        if self._stop_when_decided and self._control[search.UNDECIDED] == 0:
+        if self._stop_when_decided and self._space.control[search.UNDECIDED] == 0:
             return "stopped when every property was decided"
         while True:
             status = self._go_on(_PAUSE_STATES)
@@ -127,9 +115,9 @@ class TableSearch:
             if status == search.DECIDED:
                 return "stopped when every property was decided"
             if status == search.WROTE_OUTSIDE:
-                run = self._run_to(int(self._control[search.WRONG_STATE]))
+                run = self._run_to(int(self._space.control[search.WRONG_STATE]))
                 assert run is not None
-                raise_wrong_write(self._plain, run, int(self._control[search.WRONG_INSTANCE]))
+                raise_wrong_write(self._plain, run, int(self._space.control[search.WRONG_INSTANCE]))
             if status == search.SLOTS_FULL:
                 self._grow_slots()
             if status == search.TABLE_FULL:
@@ -141,16 +129,16 @@ class TableSearch:
             if self._limits.seconds is not None and seconds >= self._limits.seconds:
                 return f"time limit of {self._limits.seconds:g} s reached"
             if progress is not None:
-                waiting = self.states - int(self._control[search.FRONT])
+                waiting = self.states - int(self._space.control[search.FRONT])
                 progress(Progress(self.states, self.transitions, self.depth, waiting, seconds))
 
     def run_of(self, number: int) -> Run | None:
         """The run to the first state with the property of that number, if there is one."""
-        return self._run_to(int(self._found[number]))
+        return self._run_to(int(self._space.found[number]))
 
     def run_to_deadlock(self) -> Run | None:
         """The run to the first state without a successor, if there is one."""
-        return self._run_to(int(self._control[search.DEADLOCK]))
+        return self._run_to(int(self._space.control[search.DEADLOCK]))
 
     def close(self) -> None:
         """Let the threads of the search end."""
@@ -162,8 +150,8 @@ class TableSearch:
         """Expand ``states`` more; if a level is wide, with all threads."""
         expanded = 0
         while self._threads > 1 and expanded < states:
-            front = int(self._control[search.FRONT])
-            rest = int(self._control[search.LEVEL_END]) - front
+            front = int(self._space.control[search.FRONT])
+            rest = int(self._space.control[search.LEVEL_END]) - front
             if rest <= NARROW:
                 status = self._advance(max(1, rest))
             else:
@@ -173,58 +161,29 @@ class TableSearch:
                 continue
             if status != search.PAUSED:
                 return status
-            expanded += int(self._control[search.FRONT]) - front
+            expanded += int(self._space.control[search.FRONT]) - front
         if expanded:
             return search.PAUSED
         return self._advance(states)
 
     def _advance_together(self) -> int:
         if self._team is None:
-            self._team = Team(self._threads, fan=len(self._taken), words=self._table.shape[1])
-        return self._team.advance(
-            self._native.successors,
-            self._native.properties,
-            self._watched,
-            self._inverted,
-            self._terminal,
-            self._table,
-            self._parents,
-            self._slots,
-            self._control,
-            self._taken,
-            self._found,
-        )
+            self._team = Team(self._threads, fan=len(self._space.taken), words=self._space.table.shape[1])
+        return self._team.advance(self._asked, self._space)
 
     def _advance(self, states: int) -> int:
         return int(
-            search.advance(
-                self._native.successors,
-                self._native.properties,
-                self._watched,
-                self._inverted,
-                self._terminal,
-                self._stop_when_decided,
-                self._table,
-                self._parents,
-                self._slots,
-                self._out,
-                self._tags,
-                self._control,
-                self._taken,
-                self._found,
-                states,
-                self._reductions,
-            )
+            search.advance(self._asked, self._space, *self._room, states, self._stop_when_decided, self._reductions)
         )
 
     def _grow_slots(self) -> None:
-        size = len(self._slots) * 2
-        self._slots = np.zeros(0, np.uint32)  # release the old index before the new one is made
-        self._slots = np.zeros(size, np.uint32)
+        size = len(self._space.slots) * 2
+        self._space = self._space._replace(slots=np.zeros(0, np.uint32))  # release the old before the new one is made
+        self._space = self._space._replace(slots=np.zeros(size, np.uint32))
         if self._team is None:
-            search.index(self._table, self.states, self._slots)
+            search.index(self._space.table, self.states, self._space.slots)
         else:
-            self._team.index(self._table, self.states, self._slots)
+            self._team.index(self._space.table, self.states, self._space.slots)
 
     def _run_to(self, row: int) -> Run | None:
         """The path by which ``row`` was found, as a replayed run."""
@@ -232,6 +191,6 @@ class TableSearch:
             return None
         rows = [row]
         while rows[-1] != 0:
-            rows.append(int(self._parents[rows[-1]]))
-        path = [tuple(self._table[row].tolist()) for row in reversed(rows)]
+            rows.append(int(self._space.parents[rows[-1]]))
+        path = [tuple(self._space.table[row].tolist()) for row in reversed(rows)]
         return run_through(self._plain, path, self._native.layout, self._symmetry)

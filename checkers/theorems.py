@@ -86,6 +86,16 @@ def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed
     return result(Verdict.UNKNOWN, f"{reason}; no failing case with {_sum(theorem)} up to {largest} found", reason)
 
 
+def compute(theorem: Theorem) -> None:
+    """Compute a theorem for unknown sizes and for small ones, with quantifiers unfolded, and so call all that it may
+    call.
+    """
+    for sizes in ({}, dict.fromkeys(theorem.sizes, 2)):
+        case = theorem.case(sizes)
+        theorem.assumption(case)
+        theorem.conclusion(case)
+
+
 @dataclass(frozen=True)
 class _Answer:
     """The solver's answer: sat (None if it gave up), then a case of plain values, or the reason for giving up."""

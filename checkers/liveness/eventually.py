@@ -19,8 +19,8 @@ from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
-from ..engines import LIVENESS
-from ..exploration import Limits
+from ..engines import LIVENESS, OF_RUNS, require_kinds
+from ..exploration import NO_LIMITS, Limits
 from ..result import Result
 from ..run import Run, counted, holds
 from .graph import Graph
@@ -35,9 +35,7 @@ def check_eventually(
     configuration: Configuration,
     property: Property,
     *,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    max_bytes: int | None = None,
+    limits: Limits = NO_LIMITS,
     cache: CodeCache | None = None,
 ) -> Result:
     """Judge a property of kind EVENTUALLY or SETTLES on all fair runs.
@@ -50,41 +48,25 @@ def check_eventually(
     Args:
         configuration: a finite configuration.
         property: what to judge.
-        max_states: find no more states than this.
-        max_seconds: time for finding states; the analysis after it takes less.
-        max_bytes: memory; None means half of the machine's memory.
+        limits: when to give up finding states; the analysis after it takes less time.
         cache: keeps compiled code between runs.
 
     Raises:
         ModelError: the configuration is not finite; a step writes outside a declared domain; the property has another
             kind.
     """
-    (result,) = check_all_eventually(
-        configuration,
-        [property],
-        max_states=max_states,
-        max_seconds=max_seconds,
-        max_bytes=max_bytes,
-        cache=cache,
-    )
-    return result
+    return check_all_eventually(configuration, [property], limits=limits, cache=cache)[0]
 
 
 def check_all_eventually(
     configuration: Configuration,
     properties: Sequence[Property],
     *,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    max_bytes: int | None = None,
+    limits: Limits = NO_LIMITS,
     cache: CodeCache | None = None,
 ) -> list[Result]:
     """Like :func:`check_eventually`, for several properties of one configuration, whose states are found only once."""
-    for item in properties:
-        if item.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
-            raise ModelError(
-                f"property {item.id} is of kind {item.kind}; liveness judges 'eventually' and 'settles' only."
-            )
+    require_kinds(LIVENESS, properties, *OF_RUNS)
     started = time.perf_counter()
     properties = [item.once_begun(configuration) for item in properties]
     predicates: dict[str, Predicate] = {}
@@ -95,7 +77,6 @@ def check_all_eventually(
     lowered = lower(configuration, predicates)
     # If the only goal must be reached from the initial state only, whatever follows it does not matter.
     goal_ends = len(properties) == 1 and properties[0].kind is Kind.EVENTUALLY and properties[0].after is None
-    limits = Limits(states=max_states, seconds=max_seconds, bytes=max_bytes)
     graph = graph_of(lowered, stop_at=_GOAL if goal_ends else None, limits=limits, cache=cache)
     found = time.perf_counter() - started
     results = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from ...model.kernel import Lowered, ModelError
 from ...model.kernel.layout import Layout
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
+from ..exploration import NO_LIMITS, Limits
 from ..kept_code import kept
-from ..machine_limits import half_of_memory
 from ..native_calls import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
@@ -120,36 +120,47 @@ class Graph:
         return int(self.instances[first + hits[0]])
 
 
-def reachable_graph(
-    native: NativeMachine,
-    *,
-    stop_at: str | None = None,
-    max_states: int | None = None,
-    max_seconds: float | None = None,
-    max_bytes: int | None = None,
-) -> Graph:
+def reachable_graph(native: NativeMachine, *, stop_at: str | None = None, limits: Limits = NO_LIMITS) -> Graph:
     """Search breadth-first and keep all transitions.
 
     Args:
         native: the compiled machine.
         stop_at: name of a predicate; states where it holds are not followed (their transitions are left out, and they
             count as followed).
-        max_states: never find more states than this.
-        max_seconds: search no longer than this.
-        max_bytes: memory for states, transitions and the analysis after it; None means half of the machine's memory.
+        limits: when to give up; the memory is that for states, transitions and the analysis after it.
 
     Raises:
         ModelError: a step writes outside a declared domain, or there are too many action instances.
     """
-    return _Builder(native, stop_at, max_states, max_bytes).run(max_seconds)
+    return _Builder(native, stop_at, limits).run()
+
+
+class _Arrays(NamedTuple):
+    """The arrays of a graph while it grows; they are reserved at once, but use memory only once written.
+
+    Attributes:
+        words, holds, parents, starts, targets, instances: as in :class:`Graph`.
+        slots: a hash index over the states.
+        out, tags: room for the successors of a state, and for the instances that lead to them.
+        control: numbers, at ``_FRONT`` and so on.
+    """
+
+    words: NDArray[np.uint64]
+    holds: NDArray[np.int64]
+    parents: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    instances: NDArray[np.uint16]
+    slots: NDArray[np.uint32]
+    out: NDArray[np.uint64]
+    tags: NDArray[np.int64]
+    control: NDArray[np.int64]
 
 
 class _Builder:
-    """The arrays of a graph while it grows; they are reserved at once, but use memory only once written."""
+    """A graph while it grows."""
 
-    def __init__(
-        self, native: NativeMachine, stop_at: str | None, max_states: int | None, max_bytes: int | None
-    ) -> None:
+    def __init__(self, native: NativeMachine, stop_at: str | None, limits: Limits) -> None:
         self._native = native
         self._stop = 0 if stop_at is None else 1 << native.predicates.index(stop_at)
         self._plain = PlainMachine(native.lowered)
@@ -158,87 +169,69 @@ class _Builder:
             raise ModelError(
                 f"{fan:,} action instances are too many, {MAX_INSTANCES:,} are possible; use smaller constants."
             )
-        if max_states is not None and max_states < 1:
-            raise ModelError(f"max_states={max_states} leaves no room for the initial state; give 1 or more.")
-        self._max_states = max_states
-        self._max_bytes = max_bytes if max_bytes is not None else half_of_memory()
+        if limits.states is not None and limits.states < 1:
+            raise ModelError(f"a limit of {limits.states} states leaves no room for the initial one; give 1 or more.")
+        self._limits, self._memory = limits, limits.memory()
         width = max(1, native.layout.words)
         self._state_bytes = width * 8 + STATE_BYTES
-        rows = max(1, min(self._max_bytes // self._state_bytes, MAX_STATES, max_states or MAX_STATES))
-        edges = max(1, min(rows * fan, self._max_bytes // EDGE_BYTES))
-        self._words = np.empty((rows, width), np.uint64)
-        self._holds = np.empty(rows, np.int64)
-        self._parents = np.empty(rows, np.int32)
-        self._starts = np.empty(rows + 1, np.int64)
-        self._targets = np.empty(edges, np.int32)
-        self._instances = np.empty(edges, np.uint16)
-        self._slots = np.zeros(1 << 12, np.uint32)
-        self._out = np.empty((max(1, fan), width), np.uint64)
-        self._tags = np.empty(max(1, fan), np.int64)
-        self._control = np.zeros(4, np.int64)
+        rows = max(1, min(self._memory // self._state_bytes, MAX_STATES, limits.states or MAX_STATES))
+        edges = max(1, min(rows * fan, self._memory // EDGE_BYTES))
+        self._arrays = _Arrays(
+            words=np.empty((rows, width), np.uint64),
+            holds=np.empty(rows, np.int64),
+            parents=np.empty(rows, np.int32),
+            starts=np.empty(rows + 1, np.int64),
+            targets=np.empty(edges, np.int32),
+            instances=np.empty(edges, np.uint16),
+            slots=np.zeros(1 << 12, np.uint32),
+            out=np.empty((max(1, fan), width), np.uint64),
+            tags=np.empty(max(1, fan), np.int64),
+            control=np.zeros(4, np.int64),
+        )
+        self._control = self._arrays.control
         self._control[_COUNT] = 1
-        self._words[0] = native.layout.pack(self._plain.initial)
-        self._parents[0] = 0
-        self._starts[0] = 0
-        _index(self._words, 1, self._slots)
-        _judge_first(native.properties, self._words, self._holds)
+        self._arrays.words[0] = native.layout.pack(self._plain.initial)
+        self._arrays.parents[0] = self._arrays.starts[0] = 0
+        _index(self._arrays.words, 1, self._arrays.slots)
+        _judge_first(native.properties, self._arrays.words, self._arrays.holds)
 
-    def run(self, max_seconds: float | None) -> Graph:
+    def run(self) -> Graph:
         """Search until all is found, or a limit is hit."""
-        started = time.perf_counter()
+        started, seconds = time.perf_counter(), self._limits.seconds
         limit = ""
         while not limit:
-            if max_seconds is not None and time.perf_counter() - started >= max_seconds:
-                limit = f"time limit of {max_seconds:g} s reached"
+            if seconds is not None and time.perf_counter() - started >= seconds:
+                limit = f"time limit of {seconds:g} s reached"
                 break
-            status = self._follow()
+            status = _follow(self._native.successors, self._native.properties, self._stop, self._arrays, _PAUSE_STATES)
             if status == _DONE:
                 break
             if status == _WROTE_OUTSIDE:
                 self._raise_wrong_write()
             elif status == _SLOTS_FULL:
-                self._slots = np.zeros(len(self._slots) * 2, np.uint32)
-                _index(self._words, int(self._control[_COUNT]), self._slots)
-            elif status == _STATES_FULL and len(self._words) == self._max_states:
-                limit = f"limit of {self._max_states:,} states reached"
-            elif status != _PAUSED or self._bytes() > self._max_bytes:
-                limit = f"memory limit of {self._max_bytes / 2**20:,.0f} MiB reached"
+                self._arrays = self._arrays._replace(slots=np.zeros(len(self._arrays.slots) * 2, np.uint32))
+                _index(self._arrays.words, int(self._control[_COUNT]), self._arrays.slots)
+            elif status == _STATES_FULL and len(self._arrays.words) == self._limits.states:
+                limit = f"limit of {self._limits.states:,} states reached"
+            elif status != _PAUSED or self._bytes() > self._memory:
+                limit = f"memory limit of {self._memory / 2**20:,.0f} MiB reached"
         return self._graph(limit)
-
-    def _follow(self) -> int:
-        return int(
-            _follow(
-                self._native.successors,
-                self._native.properties,
-                self._stop,
-                self._words,
-                self._holds,
-                self._parents,
-                self._starts,
-                self._targets,
-                self._instances,
-                self._slots,
-                self._out,
-                self._tags,
-                self._control,
-                _PAUSE_STATES,
-            )
-        )
 
     def _bytes(self) -> int:
         return int(self._control[_COUNT]) * self._state_bytes + int(self._control[_EDGES]) * EDGE_BYTES
 
     def _graph(self, limit: str) -> Graph:
         front, count, edges = (int(self._control[item]) for item in (_FRONT, _COUNT, _EDGES))
+        arrays = self._arrays
         return Graph(
             self._native.lowered,
             self._native.layout,
-            self._words[:count],
-            self._holds[:count],
-            self._parents[:count],
-            self._starts[: front + 1],
-            self._targets[:edges],
-            self._instances[:edges],
+            arrays.words[:count],
+            arrays.holds[:count],
+            arrays.parents[:count],
+            arrays.starts[: front + 1],
+            arrays.targets[:edges],
+            arrays.instances[:edges],
             limit,
         )
 
@@ -280,25 +273,11 @@ def _judge_first(properties: int, words: Any, holds: Any) -> None:
 
 
 @kept()
-def _follow(
-    successors: int,
-    properties: int,
-    stop: int,
-    words: Any,
-    holds: Any,
-    parents: Any,
-    starts: Any,
-    targets: Any,
-    instances: Any,
-    slots: Any,
-    out: Any,
-    tags: Any,
-    control: Any,
-    pause_after: int,
-) -> int:
+def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_after: int) -> int:
     """Follow up to ``pause_after`` more states; a state that does not fit is left for the next call, as if
     untouched.
     """
+    words, holds, parents, starts, targets, instances, slots, out, tags, control = arrays
     width = words.shape[1]
     fan = len(tags)
     mask = np.uint64(len(slots) - 1)

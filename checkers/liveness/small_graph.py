@@ -15,13 +15,13 @@ from ...model.kernel import Lowered
 from ...model.kernel.layout import layout
 from ...model.kernel.native import CodeCache, compile_machine
 from ...model.kernel.plain import PlainMachine
-from ..exploration import Limits
+from ..exploration import NO_LIMITS, Limits
 from ..plain_search import has_few_steps, is_too_much
 from .graph import EDGE_BYTES, STATE_BYTES, Graph, reachable_graph
 
 
 def graph_of(
-    lowered: Lowered, *, stop_at: str | None = None, limits: Limits | None = None, cache: CodeCache | None = None
+    lowered: Lowered, *, stop_at: str | None = None, limits: Limits = NO_LIMITS, cache: CodeCache | None = None
 ) -> Graph:
     """Search breadth-first and keep all transitions: like :func:`.graph.reachable_graph`, with the same errors.
 
@@ -31,17 +31,10 @@ def graph_of(
         limits: when to give up.
         cache: keeps compiled code between runs.
     """
-    within = limits or Limits()
-    graph = small_graph(lowered, stop_at=stop_at, limits=within)
+    graph = small_graph(lowered, stop_at=stop_at, limits=limits)
     if graph is not None:
         return graph
-    return reachable_graph(
-        compile_machine(lowered, cache=cache),
-        stop_at=stop_at,
-        max_states=within.states,
-        max_seconds=within.seconds,
-        max_bytes=within.bytes,
-    )
+    return reachable_graph(compile_machine(lowered, cache=cache), stop_at=stop_at, limits=limits)
 
 
 def small_graph(lowered: Lowered, *, stop_at: str | None, limits: Limits) -> Graph | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ...model.kernel import Definition, Machine, Rule
 
@@ -30,6 +32,22 @@ def called_by(machine: Machine, actions: Iterable[str]) -> set[types.CodeType]:
                 inner = vars(called).values() if isinstance(called, type) else (called.__wrapped__,)
                 waiting.extend(item for item in inner if isinstance(item, types.FunctionType))
     return found
+
+
+@contextmanager
+def calls_noted() -> Iterator[set[types.CodeType]]:
+    """The code of all functions that are called inside the block."""
+    found: set[types.CodeType] = set()
+
+    def note(frame: types.FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            found.add(frame.f_code)
+
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
 
 
 def _names(code: types.CodeType) -> set[str]:

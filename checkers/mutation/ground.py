@@ -5,7 +5,6 @@ it.
 from __future__ import annotations
 
 import functools
-import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,10 @@ from ...model.kernel.plain import program_of
 from ...properties.claim import Claim
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
+from ..exploration import Limits
 from ..liveness.graph import Graph, reachable_graph
 from ..suite import Row
-from .calls import called_by
+from .calls import called_by, calls_noted
 from .changes import Change
 from .equal import proved_equal
 from .reading import Reading
@@ -35,7 +35,6 @@ from .steps import Around, Roots, pure_budgets, remembered
 from .steps import differs as differs_in
 from .vectors import Vectors
 
-LIVENESS = (Kind.EVENTUALLY, Kind.SETTLES)
 _BLOCK = 1 << 14
 _NEAR = 32
 """Maximum number of states with a differing step from which a search begins."""
@@ -126,8 +125,10 @@ class Ground:
         self.uses: dict[types.CodeType, set[str]] = {}
         instances: list[Instance] = []
         for action in self._actions:
-            with _noting(self.uses, action.name):
+            with calls_noted() as called:
                 instances.extend(lower_action(self._interpreter, action))
+            for code in called:
+                self.uses.setdefault(code, set()).add(action.name)
         self.questions = [_question(row) for row in setting.rows]
         texts: dict[str, Predicate] = {}
         for item in self.questions:
@@ -158,7 +159,7 @@ class Ground:
         self._properties, self._properties_code = compile_properties(self.lowered, cache=self._cache)
         self._fill(self._steps.addresses)
         self.native = self._native(self.lowered)
-        self.graph: Graph = reachable_graph(self.native, max_states=self._max_states)
+        self.graph: Graph = reachable_graph(self.native, limits=Limits(states=self._max_states))
         self._depths = self.graph.depths()
 
     def taken(self) -> frozenset[str]:
@@ -303,21 +304,3 @@ def _question(row: Row) -> Question:
     subject = row.subject
     assert isinstance(subject, Claim)
     return Question(row=row, property=subject.property, goal=row.id, after=f"before {row.id}")
-
-
-class _noting:
-    """Records which functions are called inside the block, under the name of an action."""
-
-    def __init__(self, uses: dict[types.CodeType, set[str]], action: str) -> None:
-        self._uses = uses
-        self._action = action
-
-    def __enter__(self) -> None:
-        def note(frame: types.FrameType, event: str, _argument: object) -> None:
-            if event == "call":
-                self._uses.setdefault(frame.f_code, set()).add(self._action)
-
-        sys.setprofile(note)
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)

@@ -14,10 +14,12 @@ from ...model.kernel.native import NativeMachine
 from ...properties.property import Kind
 from ...properties.verdict import Verdict
 from .. import search
+from ..engines import OF_RUNS
+from ..exploration import Limits
 from ..liveness import violating_lasso
 from ..liveness.graph import Graph, reachable_graph
 from ..native_calls import NOT_FOUND
-from .ground import LIVENESS, Question
+from .ground import Question
 
 _FIRST_PAUSE = 4096
 
@@ -68,11 +70,11 @@ def hunt(
 
     The search begins in the initial state and in packed states ``near`` a difference, which the machine can reach.
     """
-    states = [item for item in questions if item.property.kind not in LIVENESS]
+    states = [item for item in questions if item.property.kind not in OF_RUNS]
     found = _States(native, states, max_states, every_row, near).run()
     if not found.complete or (found.kills and not every_row):
         return found
-    whole_runs = [item for item in questions if item.property.kind in LIVENESS]
+    whole_runs = [item for item in questions if item.property.kind in OF_RUNS]
     return _whole_runs(native, whole_runs, found, max_states, every_row)
 
 
@@ -86,74 +88,44 @@ class _States:
         self._native = native
         self._questions = questions
         self._bits = [native.predicates.index(item.goal) for item in questions]
+        self._limit = max_states
+        self._asked = search.Asked(
+            successors=native.successors,
+            properties=native.properties,
+            watched=sum(1 << bit for bit in self._bits),
+            inverted=sum(
+                1 << bit for bit, item in zip(self._bits, questions, strict=True) if item.property.kind is Kind.ALWAYS
+            ),
+            terminal=0,
+        )
         words = max(1, native.layout.words)
         fan = max(1, len(native.lowered.instances))
-        self._limit = max_states
-        first = 1 + len(near)
-        self._table = np.empty((max_states + fan * search.BLOCK + first, words), np.uint64)
-        self._parents = np.empty(len(self._table), np.uint32)
-        self._slots = np.zeros(1 << 16, np.uint32)
-        self._out = np.empty((fan * search.BLOCK, words), np.uint64)
-        self._tags = np.empty(fan * search.BLOCK, np.int64)
-        self._control = np.zeros(9, np.int64)
-        self._control[[search.DEADLOCK, search.WRONG_STATE, search.WRONG_INSTANCE]] = NOT_FOUND
-        self._control[search.COUNT] = self._control[search.LEVEL_END] = first
-        self._control[search.UNDECIDED] = -1
-        self._taken = np.zeros(fan, np.int64)
-        self._found = np.full(max(self._bits, default=-1) + 1, NOT_FOUND, np.int64)
-        self._watched = sum(1 << bit for bit in self._bits)
-        self._inverted = sum(
-            1 << bit for bit, item in zip(self._bits, questions, strict=True) if item.property.kind is Kind.ALWAYS
-        )
-        self._table[0] = native.layout.pack(native.lowered.initial_state()) if native.layout.words else 0
-        self._table[1:first] = near
-        self._parents[:first] = 0
-        search.index(self._table, first, self._slots)
-        for row in range(first):
-            rows = self._table[row : row + 1]
-            search.watch_first(native.properties, self._watched, self._inverted, rows, self._control, self._found)
+        initial = np.array([native.layout.pack(native.lowered.initial_state()) or (0,)], np.uint64)
+        begin = np.concatenate([initial, np.array(near, np.uint64).reshape(-1, words)])
+        rows = max_states + fan * search.BLOCK + len(begin)
+        self._space = search.space_of(begin, rows=rows, fan=fan, predicates=max(self._bits, default=-1) + 1)
+        self._room = search.room_of(fan, words)
+        search.watch_first(self._asked, self._space)
 
     def run(self) -> Found:
         """Search until a row that must hold is violated (if one is enough), to the end, or to the limit."""
         pause = _FIRST_PAUSE
         while True:
-            status = self._advance(pause)
+            status = search.advance(self._asked, self._space, *self._room, pause, False, None)
             violated = self._violated()
             if violated and not self._every_row:
                 return Found(kills=violated, complete=False)
             if status == search.WROTE_OUTSIDE:
-                label = self._native.lowered.instances[int(self._control[search.WRONG_INSTANCE])].action.name
+                label = self._native.lowered.instances[int(self._space.control[search.WRONG_INSTANCE])].action.name
                 return Found(kills=(*violated, Kill(row=label, how=How.OUTSIDE)), complete=False)
             if status == search.DONE:
                 return Found(kills=(*violated, *self._missing()), complete=True, taken=self._actions())
             if status == search.SLOTS_FULL:
-                self._slots = np.zeros(len(self._slots) * 4, np.uint32)
-                search.index(self._table, int(self._control[search.COUNT]), self._slots)
-            if status == search.TABLE_FULL or self._control[search.COUNT] >= self._limit:
+                self._space = self._space._replace(slots=np.zeros(len(self._space.slots) * 4, np.uint32))
+                search.index(self._space.table, int(self._space.control[search.COUNT]), self._space.slots)
+            if status == search.TABLE_FULL or self._space.control[search.COUNT] >= self._limit:
                 return Found(kills=violated, complete=False)
             pause *= 2
-
-    def _advance(self, pause: int) -> int:
-        return int(
-            search.advance(
-                self._native.successors,
-                self._native.properties,
-                self._watched,
-                self._inverted,
-                0,
-                False,
-                self._table,
-                self._parents,
-                self._slots,
-                self._out,
-                self._tags,
-                self._control,
-                self._taken,
-                self._found,
-                pause,
-                None,
-            )
-        )
 
     def _violated(self) -> tuple[Kill, ...]:
         return tuple(
@@ -161,13 +133,13 @@ class _States:
             for bit, item in zip(self._bits, self._questions, strict=True)
             if item.property.kind is Kind.ALWAYS
             and item.row.expected is Verdict.HOLDS
-            and self._found[bit] != NOT_FOUND
+            and self._space.found[bit] != NOT_FOUND
         )
 
     def _missing(self) -> tuple[Kill, ...]:
         changes = []
         for bit, item in zip(self._bits, self._questions, strict=True):
-            seen = self._found[bit] != NOT_FOUND
+            seen = self._space.found[bit] != NOT_FOUND
             if item.property.kind is Kind.ALWAYS and item.row.expected is Verdict.VIOLATED and not seen:
                 changes.append(Kill(row=item.row.id, how=How.FINDING_GONE))
             if item.property.kind is Kind.SOMETIMES and seen != (item.row.expected is Verdict.HOLDS):
@@ -176,7 +148,7 @@ class _States:
 
     def _actions(self) -> frozenset[str]:
         instances = self._native.lowered.instances
-        return frozenset(item.action.name for item, count in zip(instances, self._taken, strict=False) if count)
+        return frozenset(item.action.name for item, count in zip(instances, self._space.taken, strict=False) if count)
 
 
 def _whole_runs(
@@ -190,9 +162,9 @@ def _whole_runs(
         ends = item.property.kind is Kind.EVENTUALLY and item.property.after is None
         try:
             if ends:
-                graph = reachable_graph(native, stop_at=item.goal, max_states=max_states)
+                graph = reachable_graph(native, stop_at=item.goal, limits=Limits(states=max_states))
             else:
-                graph = whole = whole or reachable_graph(native, max_states=max_states)
+                graph = whole = whole or reachable_graph(native, limits=Limits(states=max_states))
         except ModelError:
             return Found(kills=(*kills, Kill(row=item.row.id, how=How.OUTSIDE)), complete=False)
         if graph.limit:

@@ -18,12 +18,13 @@ from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
 from ...properties.verdict import Verdict
+from ..engines import OF_RUNS
 from ..liveness.graph import reachable_graph
 from ..run import counted, replay, story
 from ..suite import Row
 from . import hunt as hunting
 from .changes import Change, Sort
-from .ground import LIVENESS, Ground, Setting, texts_of
+from .ground import Ground, Setting, texts_of
 from .journal import THEOREMS, Finding, Journal
 from .theorems import Theorems, same_rule
 from .walk import Apart, apart
@@ -303,7 +304,7 @@ class _Judge:
         return replace(found, differs=1, never=never, steps=len(parted.steps), run=_told(ground, parted))
 
     def _ask_unfair(self, change: Change, ground: Ground) -> Finding:
-        questions = [item for item in ground.questions if item.property.kind in LIVENESS]
+        questions = [item for item in ground.questions if item.property.kind in OF_RUNS]
         if not any(item.action.name == change.action and item.action.fair for item in ground.lowered.instances):
             return Finding()
         if not questions:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import z3
 
@@ -16,7 +14,8 @@ from ...properties.unequal_views import GroupClaim
 from ...properties.verdict import Verdict
 from ..groups import search_groups
 from ..suite import Row
-from ..theorems import prove_theorem
+from ..theorems import compute, prove_theorem
+from .calls import calls_noted
 from .changes import Change
 
 _GROUP_SIZE = 4
@@ -79,17 +78,8 @@ class Theorems:
 
     def _used_by(self, row: Row) -> set[types.CodeType]:
         if row.id not in self._uses:
-            noted: set[types.CodeType] = set()
-
-            def note(frame: types.FrameType, event: str, _argument: object) -> None:
-                if event == "call":
-                    noted.add(frame.f_code)
-
-            sys.setprofile(note)
-            try:
+            with calls_noted() as noted:
                 _build(row)
-            finally:
-                sys.setprofile(None)
             self._uses[row.id] = noted
         return self._uses[row.id]
 
@@ -110,13 +100,9 @@ def same_rule(change: Change, *, work: int = 10_000_000) -> bool:
         return False
 
 
-def _build(row: Row) -> Any:
+def _build(row: Row) -> None:
     """Compute a row for small cases and for unknown ones, so that everything it may call is called."""
     if isinstance(row.subject, GroupClaim):
-        return search_groups(row.subject, max_queues=2, max_consumers=2)
-    assert isinstance(row.subject, Theorem)
-    for sizes in ({}, dict.fromkeys(row.subject.sizes, 2)):
-        case = row.subject.case(sizes)
-        row.subject.assumption(case)
-        row.subject.conclusion(case)
-    return None
+        search_groups(row.subject, max_queues=2, max_consumers=2)
+    elif isinstance(row.subject, Theorem):
+        compute(row.subject)

@@ -128,6 +128,12 @@ def _violated(result: CheckResult) -> list[str]:
     return [answer.claim.id for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
 
 
+def _about(story: Story) -> list[str]:
+    """The properties of the model that say the same as the claim of a finding, or break with it."""
+    same = IN_THE_MODEL.get(story.claim.id)
+    return [*([same] if same else ()), *ALSO_IN_THE_MODEL.get(story.claim.id, ())]
+
+
 def _followed(story: Story, following: Following) -> Entry | None:
     """The run that matches the recording of a finding; None if there is none."""
     try:
@@ -135,8 +141,7 @@ def _followed(story: Story, following: Following) -> Entry | None:
     except ConfigurationError:
         return None
     machine = configuration.machine
-    about = (IN_THE_MODEL.get(story.claim.id, ""), *ALSO_IN_THE_MODEL.get(story.claim.id, ()))
-    claims = [claim for name in about if (claim := _claim_of(name, machine)) is not None]
+    claims = [claim for name in _about(story) if (claim := _claim_of(name, machine)) is not None]
     spoken = [claim for claim in claims if _speaks(claim, configuration)]
     claim = spoken[0] if spoken else None
     along = alongside(following, wanted=claim.property if claim else None)
@@ -205,7 +210,7 @@ def _recorded(event: Event, steps: int | None, model: str) -> Recorded:
 
 def _known_bugs(story: Story) -> Iterator[Entry]:
     """A finding beside the runs of known bugs by which such a thing comes about in the model."""
-    about = {IN_THE_MODEL.get(story.claim.id), *ALSO_IN_THE_MODEL.get(story.claim.id, ())}
+    about = _about(story)
     shown: Sequence[Recorded] = [Recorded(text=printable(str(sentence))) for sentence in story.sentences]
     if story.model:
         shown = [*shown, Recorded(text=printable(story.model))]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 from ..errors import InputError
 from ..lab.cluster import Cluster, check_request, clear
@@ -46,7 +43,7 @@ def up(*, release: str, brokers: int, home: str, settings: Sequence[str], captur
         except OSError as error:
             raise InputError(f"cannot write to {capture}: {error.strerror}.") from None
     toolchain = Toolchain.find()
-    with interrupts(), terminations():
+    with interrupts():
         try:
             cluster = Cluster.up(
                 toolchain,
@@ -77,7 +74,7 @@ def down(*, home: str) -> int:
         LabError: the folder contains something else.
     """
     folder = home_of(home)
-    with interrupts(), terminations():
+    with interrupts():
         there = clear(folder)
     _say(f"the cluster in {folder} has ended, and its folder is removed" if there else f"no cluster runs in {folder}")
     return ALL_WELL
@@ -111,20 +108,6 @@ def capture_folder(home: str) -> Path:
     if cluster.capture is None:
         raise LabError(f"the cluster in {cluster.home} does not record: start it with --capture, or name folders.")
     return cluster.capture
-
-
-@contextmanager
-def terminations() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, like Ctrl-C, so that everything that was started is ended."""
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _print_parts(cluster: Cluster) -> list[tuple[str, Path]]:

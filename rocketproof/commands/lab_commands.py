@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import exit_codes
+from .options import argument, exit_codes, flag, option, show_help
 
 EXIT_CODES = exit_codes(
     "everything as expected",
@@ -16,12 +16,8 @@ EXIT_CODES = exit_codes(
     wrong_usage="wrong usage or input, or trouble with the lab: no JDK or Maven, a part that did not start",
 )
 
-Home = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder of the cluster; by default one of yours among the temporary files.")
-]
-Release = Annotated[
-    str, typer.Option(metavar="VERSION", help=("Release of RocketMQ: 5.3.3 (default), 5.5.0 or 4.9.8."))
-]
+Home = Annotated[str, option("DIR", "Folder of the cluster; by default one of yours among the temporary files.")]
+Release = Annotated[str, option("VERSION", "Release of RocketMQ: 5.3.3 (default), 5.5.0 or 4.9.8.")]
 
 lab = typer.Typer(
     name="lab",
@@ -32,10 +28,7 @@ lab = typer.Typer(
 )
 
 
-@lab.callback(invoke_without_command=True)
-def _door(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+lab.callback(invoke_without_command=True)(show_help)
 
 
 @lab.command(
@@ -45,15 +38,13 @@ def _door(context: typer.Context) -> None:
 )
 def up(
     release: Release = "5.3.3",
-    brokers: Annotated[int, typer.Option(metavar="N", help="1 or 2.")] = 1,
+    brokers: Annotated[int, option("N", "1 or 2.")] = 1,
     home: Home = "",
     set_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Setting of the brokers, with namesrv. before of the name server."
-        ),
+        option("NAME=VALUE", "Setting of the brokers, with namesrv. before of the name server.", "--set"),
     ] = None,
-    capture: Annotated[str, typer.Option(metavar="DIR", help="Let the brokers record what they do to a folder.")] = "",
+    capture: Annotated[str, option("DIR", "Let the brokers record what they do to a folder.")] = "",
 ) -> None:
     """Start what was asked for."""
     from . import lab_cluster
@@ -91,14 +82,11 @@ def status(home: Home = "") -> None:
 )
 def run(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SCENARIO", show_default=False, help=("Names, as 'lab scenarios' shows them; all by default.")
-        ),
+        list[str] | None, argument("SCENARIO", "Names, as 'lab scenarios' shows them; all by default.")
     ] = None,
     release: Release = "5.3.3",
-    out: Annotated[str, typer.Option(metavar="DIR", help="Keep the trace and the outcome of each here.")] = "",
-    keep: Annotated[bool, typer.Option("--keep", help="With --out: keep logs and recordings too.")] = False,
+    out: Annotated[str, option("DIR", "Keep the trace and the outcome of each here.")] = "",
+    keep: Annotated[bool, flag("--keep", "With --out: keep logs and recordings too.")] = False,
 ) -> None:
     """Run what was asked for."""
     from . import lab_run
@@ -120,12 +108,9 @@ def scenarios() -> None:
     epilog="Example: rocketproof lab capture trace.jsonl",
 )
 def capture(
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The trace: .jsonl, .jsonl.zst, .jsonl.gz or .parquet.")],
+    out: Annotated[str, argument("OUT", "The trace: .jsonl, .jsonl.zst, .jsonl.gz or .parquet.")],
     folders: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH", show_default=False, help=("Recordings; by default those of the running cluster.")
-        ),
+        list[str] | None, argument("PATH", "Recordings; by default those of the running cluster.")
     ] = None,
     home: Home = "",
 ) -> None:

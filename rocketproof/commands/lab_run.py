@@ -13,7 +13,6 @@ from ..lab.scenario import load, names
 from ..output.console import SafeConsole, interrupts, make_console
 from ..output.files import check_folder_writable
 from ..output.progress import Interrupted
-from .lab_cluster import terminations
 
 MET, NOT_MET = range(2)
 
@@ -44,7 +43,7 @@ def run(wanted: Sequence[str], *, release: str = DEFAULT_RELEASE, out: str = "",
         say=console.say,
     )
     done: list[Outcome] = []
-    with interrupts(), terminations():
+    with interrupts():
         try:
             for scenario in scenarios:
                 done.append(runner.run(scenario))

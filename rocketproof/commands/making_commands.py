@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Constants
+from .options import Constants, flag, option
 
 making = typer.Typer(rich_markup_mode=None)
 
@@ -19,61 +19,38 @@ making = typer.Typer(rich_markup_mode=None)
     epilog="Example: rocketproof simulate --messages 1e6 --consumers 8 --mutant B1 --out run",
 )
 def simulate(
-    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
-    messages: Annotated[
-        str | None, typer.Option(metavar="N", help="Messages produced, such as 1e6; default 100,000.")
-    ] = None,
-    consumers: Annotated[int | None, typer.Option(metavar="N", help="Clients of the group; default 4.")] = None,
-    queues: Annotated[int | None, typer.Option(metavar="N", help="Queues of each topic; default 16.")] = None,
-    topics: Annotated[int | None, typer.Option(metavar="N", help="Topics of the group; default 1.")] = None,
-    brokers: Annotated[int | None, typer.Option(metavar="N", help="Brokers; default 2.")] = None,
-    group_kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="concurrently (default), orderly or broadcasting.")
-    ] = None,
+    out: Annotated[str, option("DIR", "A new folder for trace and truth.")] = "",
+    messages: Annotated[str | None, option("N", "Messages produced, such as 1e6; default 100,000.")] = None,
+    consumers: Annotated[int | None, option("N", "Clients of the group; default 4.")] = None,
+    queues: Annotated[int | None, option("N", "Queues of each topic; default 16.")] = None,
+    topics: Annotated[int | None, option("N", "Topics of the group; default 1.")] = None,
+    brokers: Annotated[int | None, option("N", "Brokers; default 2.")] = None,
+    group_kind: Annotated[str | None, option("KIND", "concurrently (default), orderly or broadcasting.")] = None,
     strategy: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="How queues are shared: AVG (default), AVG_BY_CIRCLE, CONSISTENT_HASH."),
+        str | None, option("NAME", "How queues are shared: AVG (default), AVG_BY_CIRCLE, CONSISTENT_HASH.")
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="N", help="Messages a second at most; default 5,000.")] = None,
+    rate: Annotated[str | None, option("N", "Messages a second at most; default 5,000.")] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long messages are produced, such as 2h, at whatever rate.")
+        str | None, option("TIME", "How long messages are produced, such as 2h, at whatever rate.")
     ] = None,
-    failure_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="First deliveries that fail; default 0.01.")
-    ] = None,
-    retry_failure_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Later deliveries that fail; default 0.4.")
-    ] = None,
-    refusal_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Send-backs that the broker refuses; default 0.05.")
-    ] = None,
-    filtered_rate: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Messages that nobody asks for; default none.")
-    ] = None,
-    max_attempts: Annotated[
-        int | None, typer.Option(metavar="N", help="maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")
-    ] = None,
-    churn: Annotated[int | None, typer.Option(metavar="N", help="How often a client leaves, dies or joins.")] = None,
-    broker_restarts: Annotated[int | None, typer.Option(metavar="N", help="How often a broker dies.")] = None,
-    resets: Annotated[int | None, typer.Option(metavar="N", help="How often an operator resets an offset.")] = None,
-    corrections: Annotated[
-        int | None, typer.Option(metavar="N", help="How often a lagging replica takes a client back.")
-    ] = None,
-    timeouts: Annotated[int | None, typer.Option(metavar="N", help="Listener calls that take too long.")] = None,
-    consume_timeout: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long is too long; default 60s.")
-    ] = None,
-    mutant: Annotated[str | None, typer.Option(metavar="ID", help="A known bug of the cluster, see --list.")] = None,
-    mutant_places: Annotated[
-        int | None, typer.Option(metavar="N", help="At how many places it strikes; 3 by default.")
-    ] = None,
-    delays: Annotated[
-        str | None, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, such as '1s 5s 10s'.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all random choices.")] = None,
-    format_: Annotated[str | None, typer.Option("--format", metavar="NAME", help="parquet (default) or jsonl.")] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="Write the unique keys of messages as text too.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the known bugs a simulated cluster can have.")] = False,
+    failure_rate: Annotated[float | None, option("SHARE", "First deliveries that fail; default 0.01.")] = None,
+    retry_failure_rate: Annotated[float | None, option("SHARE", "Later deliveries that fail; default 0.4.")] = None,
+    refusal_rate: Annotated[float | None, option("SHARE", "Send-backs that the broker refuses; default 0.05.")] = None,
+    filtered_rate: Annotated[float | None, option("SHARE", "Messages that nobody asks for; default none.")] = None,
+    max_attempts: Annotated[int | None, option("N", "maxReconsumeTimes; -1 is RocketMQ's default. Usually 3.")] = None,
+    churn: Annotated[int | None, option("N", "How often a client leaves, dies or joins.")] = None,
+    broker_restarts: Annotated[int | None, option("N", "How often a broker dies.")] = None,
+    resets: Annotated[int | None, option("N", "How often an operator resets an offset.")] = None,
+    corrections: Annotated[int | None, option("N", "How often a lagging replica takes a client back.")] = None,
+    timeouts: Annotated[int | None, option("N", "Listener calls that take too long.")] = None,
+    consume_timeout: Annotated[str | None, option("TIME", "How long is too long; default 60s.")] = None,
+    mutant: Annotated[str | None, option("ID", "A known bug of the cluster, see --list.")] = None,
+    mutant_places: Annotated[int | None, option("N", "At how many places it strikes; 3 by default.")] = None,
+    delays: Annotated[str | None, option("LEVELS", "messageDelayLevel of the brokers, such as '1s 5s 10s'.")] = None,
+    seed: Annotated[int | None, option("N", "Seed of all random choices.")] = None,
+    format_: Annotated[str | None, option("NAME", "parquet (default) or jsonl.", "--format")] = None,
+    keys: Annotated[bool, flag("--keys", "Write the unique keys of messages as text too.")] = False,
+    list_: Annotated[bool, flag("--list", "List the known bugs a simulated cluster can have.")] = False,
 ) -> None:
     """Simulate what was asked for."""
     options = {name.rstrip("_"): value for name, value in locals().items() if name not in ("out", "list_")}
@@ -91,20 +68,14 @@ def simulate(
     epilog="Example: rocketproof record --mutant B7 --out run",
 )
 def record(
-    out: Annotated[str, typer.Option(metavar="DIR", help="A new folder for trace and truth.")] = "",
-    machine: Annotated[
-        str, typer.Option(metavar="NAME", help="Of a random run: consumption, everything or assignment.")
-    ] = "consumption",
+    out: Annotated[str, option("DIR", "A new folder for trace and truth.")] = "",
+    machine: Annotated[str, option("NAME", "Of a random run: consumption, everything or assignment.")] = "consumption",
     set_: Constants = None,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="Length of a random run.")] = 100,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of its random choices.")] = 0,
-    mutant: Annotated[
-        str, typer.Option(metavar="ID", help="Record the shortest counterexample of this known bug instead.")
-    ] = "",
-    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the recorded run, as SVG.")] = "",
-    list_: Annotated[
-        bool, typer.Option("--list", help="List the known bugs whose counterexamples can be recorded.")
-    ] = False,
+    steps: Annotated[int, option("N", "Length of a random run.", min=1)] = 100,
+    seed: Annotated[int, option("N", "Seed of its random choices.")] = 0,
+    mutant: Annotated[str, option("ID", "Record the shortest counterexample of this known bug instead.")] = "",
+    picture: Annotated[str, option("FILE", "Draw the recorded run, as SVG.")] = "",
+    list_: Annotated[bool, flag("--list", "List the known bugs whose counterexamples can be recorded.")] = False,
 ) -> None:
     """Record what was asked for."""
     from . import record as run

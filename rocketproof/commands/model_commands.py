@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import EXIT_CODES, Annotations, Constants, Json, Junit, Master, exit_codes
+from .options import EXIT_CODES, Annotations, Constants, Json, Junit, Master, argument, exit_codes, flag, option
 
 MUTANT_EXIT_CODES = exit_codes(
     "every mutant is killed, and nothing is violated without it",
@@ -30,117 +30,82 @@ model = typer.Typer(rich_markup_mode=None)
     epilog="Example: rocketproof verify one-queue-one-consumer --set strategy=CONSISTENT_HASH",
 )
 def verify(
-    properties: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PROPERTY", show_default=False, help="Ids of properties, as --list shows them."),
-    ] = None,
-    machine: Annotated[str, typer.Option(metavar="NAME", help="Only properties of this machine.")] = "",
+    properties: Annotated[list[str] | None, argument("PROPERTY", "Ids of properties, as --list shows them.")] = None,
+    machine: Annotated[str, option("NAME", "Only properties of this machine.")] = "",
     preset: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help=(
-                "Only what is claimed about a preset: assignment, delivery, orderly, retry, broadcast, "
-                "everything-small."
-            ),
+        option(
+            "NAME",
+            "Only what is claimed about a preset: assignment, delivery, orderly, retry, broadcast, everything-small.",
         ),
     ] = "",
-    module: Annotated[
-        str,
-        typer.Option(metavar="MODULE", help="Check the CLAIMS of your own module, about your own machines."),
-    ] = "",
+    module: Annotated[str, option("MODULE", "Check the CLAIMS of your own module, about your own machines.")] = "",
     set_: Constants = None,
     where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Only rows whose configuration has this constant; repeatable."),
+        list[str] | None, option("NAME=VALUE", "Only rows whose configuration has this constant; repeatable.")
     ] = None,
     engine: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Use this engine: explore, prove, simulate, stateful (of all presets, where nothing else is asked "
-            "for), liveness, groups, refine, spark (explore on a cluster).",
+        option(
+            "NAME",
+            "Use this engine: explore, prove, simulate, stateful (of all presets, where nothing else is asked for), "
+            "liveness, groups, refine, spark (explore on a cluster).",
         ),
     ] = "",
     limit: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N, work=N "
-            "(prove), runs=N, steps=N, seed=N (simulate, stateful); repeatable.",
+        option(
+            "NAME=VALUE",
+            "Give up (UNKNOWN) beyond: states=N or N, seconds=N or Ns, memory=N or NMiB, depth=N, work=N (prove), "
+            "runs=N, steps=N, seed=N (simulate, stateful); repeatable.",
         ),
     ] = None,
     reduce: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Let searches leave out states that change no verdict: symmetry, partial-order; repeatable.",
-        ),
+        option("NAME", "Let searches leave out states that change no verdict: symmetry, partial-order; repeatable."),
     ] = None,
     jobs: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="How many searches run at a time, each in its own process; 0 for one per core."
-        ),
+        int, option("N", "How many searches run at a time, each in its own process; 0 for one per core.", min=0)
     ] = 0,
     on_disk: Annotated[
         str,
-        typer.Option(
-            metavar="FOLDER",
-            help="Keep the states of searches in this folder instead of in memory; an interrupted search continues.",
+        option(
+            "FOLDER",
+            "Keep the states of searches in this folder instead of in memory; an interrupted search continues.",
         ),
     ] = "",
     master: Master = "",
     config: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE", help="Check the deployment that a TOML file describes, with its [verify] options."
-        ),
+        str, option("FILE", "Check the deployment that a TOML file describes, with its [verify] options.")
     ] = "",
     fail_on: Annotated[
-        str,
-        typer.Option(
-            metavar="LEVEL", help="With a deployment: fail on this level and above: error (default), warning or note."
-        ),
+        str, option("LEVEL", "With a deployment: fail on this level and above: error (default), warning or note.")
     ] = "",
     json: Json = "",
     junit: Junit = "",
-    report: Annotated[
-        str, typer.Option(metavar="FILE.html", help="Write a page in which each finding opens as a run.")
-    ] = "",
-    sarif: Annotated[
-        str, typer.Option("--sarif", metavar="FILE", help="With a deployment: write the findings as SARIF 2.1.0.")
-    ] = "",
+    report: Annotated[str, option("FILE.html", "Write a page in which each finding opens as a run.")] = "",
+    sarif: Annotated[str, option("FILE", "With a deployment: write the findings as SARIF 2.1.0.", "--sarif")] = "",
     annotations: Annotated[
-        Annotations | None,
-        typer.Option(metavar="github", help="With a deployment: print the findings as GitHub annotations."),
+        Annotations | None, option("github", "With a deployment: print the findings as GitHub annotations.")
     ] = None,
     through: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="STEP", help="Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."
-        ),
+        option("STEP", "Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."),
     ] = None,
-    stories: Annotated[bool, typer.Option("--stories", help="Print the story of every row that has one.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Print stories without what each step changes.")] = False,
-    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the run of the first story, as SVG.")] = "",
-    glossary: Annotated[
-        bool, typer.Option("--glossary", help="Explain the names and rules that the stories mention.")
-    ] = False,
+    stories: Annotated[bool, flag("--stories", "Print the story of every row that has one.")] = False,
+    brief: Annotated[bool, flag("--brief", "Print stories without what each step changes.")] = False,
+    picture: Annotated[str, option("FILE", "Draw the run of the first story, as SVG.")] = "",
+    glossary: Annotated[bool, flag("--glossary", "Explain the names and rules that the stories mention.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print every row; by default each guarantee has one line.")
+        bool, flag("--verbose", "Print every row; by default each guarantee has one line.", "-v")
     ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List properties and constants instead of checking.")] = False,
+    list_: Annotated[bool, flag("--list", "List properties and constants instead of checking.")] = False,
     search: Annotated[
-        str | None,
-        typer.Option(metavar="WORDS", help="Find properties by words, in English or Chinese, instead of checking."),
+        str | None, option("WORDS", "Find properties by words, in English or Chinese, instead of checking.")
     ] = None,
-    strategy: Annotated[
-        str, typer.Option(metavar="MODULE:FUNCTION", help="Check your own allocation strategy, a Python function.")
-    ] = "",
+    strategy: Annotated[str, option("MODULE:FUNCTION", "Check your own allocation strategy, a Python function.")] = "",
     strategy_command: Annotated[
-        str,
-        typer.Option(metavar="COMMAND", help="Check your own strategy, a program that answers JSON lines."),
+        str, option("COMMAND", "Check your own strategy, a program that answers JSON lines.")
     ] = "",
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
@@ -190,45 +155,31 @@ def verify(
     epilog="Example: rocketproof mutants A9",
 )
 def mutants(
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", show_default=False, help="Ids of known bugs, as --list shows them, or a letter."),
-    ] = None,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="Try all other properties and engines too: the kill matrix.")
-    ] = False,
+    ids: Annotated[list[str] | None, argument("ID", "Ids of known bugs, as --list shows them, or a letter.")] = None,
+    matrix: Annotated[bool, flag("--matrix", "Try all other properties and engines too: the kill matrix.")] = False,
     limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="As for verify; default states=30000000 for each search."),
+        list[str] | None, option("NAME=VALUE", "As for verify; default states=30000000 for each search.")
     ] = None,
     json: Json = "",
     junit: Junit = "",
-    report: Annotated[
-        str, typer.Option(metavar="FILE.html", help="Write a page in which each bug opens as its counterexample.")
-    ] = "",
-    picture: Annotated[str, typer.Option(metavar="FILE", help="Draw the first counterexample, as SVG.")] = "",
-    stories: Annotated[bool, typer.Option("--stories", help="Print the story of every counterexample.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the mutants instead of trying them.")] = False,
+    report: Annotated[str, option("FILE.html", "Write a page in which each bug opens as its counterexample.")] = "",
+    picture: Annotated[str, option("FILE", "Draw the first counterexample, as SVG.")] = "",
+    stories: Annotated[bool, flag("--stories", "Print the story of every counterexample.")] = False,
+    list_: Annotated[bool, flag("--list", "List the mutants instead of trying them.")] = False,
     generated: Annotated[
-        bool, typer.Option("--generated", help="Try small changes of the model's own rules instead of the known bugs.")
+        bool, flag("--generated", "Try small changes of the model's own rules instead of the known bugs.")
     ] = False,
-    part: Annotated[
-        str, typer.Option(metavar="PART", help="With --generated: only this part, such as orderly_lock.")
-    ] = "",
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="With --generated: processes.")] = 1,
+    part: Annotated[str, option("PART", "With --generated: only this part, such as orderly_lock.")] = "",
+    jobs: Annotated[int, option("N", "With --generated: processes.", min=1)] = 1,
     sample: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="With --generated: a sample of this size, stratified by part and kind."),
+        int | None, option("N", "With --generated: a sample of this size, stratified by part and kind.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", help="With --sample: the seed of the choice.")] = 0,
+    seed: Annotated[int, option("S", "With --sample: the seed of the choice.")] = 0,
     at_least: Annotated[
-        float | None,
-        typer.Option(metavar="PERCENT", help="With --generated: exit code 0 if at least this share is killed."),
+        float | None, option("PERCENT", "With --generated: exit code 0 if at least this share is killed.")
     ] = None,
-    html: Annotated[str, typer.Option(metavar="FILE|-", help="With --generated: write the report as a page.")] = "",
-    keep: Annotated[
-        str, typer.Option(metavar="FILE", help="With --generated: keep results in FILE, and continue from it.")
-    ] = "",
+    html: Annotated[str, option("FILE|-", "With --generated: write the report as a page.")] = "",
+    keep: Annotated[str, option("FILE", "With --generated: keep results in FILE, and continue from it.")] = "",
 ) -> None:
     """Try what was asked for, and leave with its exit code."""
     from ..errors import InputError
@@ -273,13 +224,12 @@ def mutants(
     epilog="Example: rocketproof export assignment --set consumers=3 --output group.pml",
 )
 def export(
-    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="Name of the machine, such as assignment.")],
+    machine: Annotated[str, argument("MACHINE", "Name of the machine, such as assignment.")],
     set_: Constants = None,
     invariant: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PROPERTY", help="Assert this property of kind 'always' after each step; repeatable."),
+        list[str] | None, option("PROPERTY", "Assert this property of kind 'always' after each step; repeatable.")
     ] = None,
-    output: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; - for standard output.")] = "-",
+    output: Annotated[str, option("FILE|-", "Where to write; - for standard output.")] = "-",
 ) -> None:
     """Write what was asked for, and leave with its exit code."""
     from . import export as run
@@ -295,23 +245,16 @@ def export(
     epilog="Example: rocketproof explore delivery --set messages=3 --out delivery.html",
 )
 def explore(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", show_default=False, help="A machine, preset, property, known bug or recorded trace."
-        ),
-    ],
+    name: Annotated[str, argument("NAME", "A machine, preset, property, known bug or recorded trace.")],
     set_: Constants = None,
     also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE…", help="A further configuration in the page, as in 'messages=1 crashes=2'."),
+        list[str] | None, option("NAME=VALUE…", "A further configuration in the page, as in 'messages=1 crashes=2'.")
     ] = None,
-    out: Annotated[str, typer.Option(metavar="FILE|-", help="Where to write; NAME.html by default.")] = "",
+    out: Annotated[str, option("FILE|-", "Where to write; NAME.html by default.")] = "",
     serve: Annotated[
-        bool,
-        typer.Option("--serve", help="Serve the page on this machine instead; other constants can be chosen there."),
+        bool, flag("--serve", "Serve the page on this machine instead; other constants can be chosen there.")
     ] = False,
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Where to serve; 0 is any free port.")] = 0,
+    port: Annotated[int, option("N", "Where to serve; 0 is any free port.", min=0, max=65535)] = 0,
 ) -> None:
     """Make or serve what was asked for, and leave with its exit code."""
     from . import explore as run
@@ -335,15 +278,10 @@ def explore(
 )
 def learn(
     words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[LESSON] | check LESSON FILE", show_default=False, help="A lesson by its number or name."
-        ),
+        list[str] | None, argument("[LESSON] | check LESSON FILE", "A lesson by its number or name.")
     ] = None,
-    language: Annotated[str, typer.Option(metavar="CODE", help="en, or zh-CN for Chinese.")] = "en",
-    notebook: Annotated[
-        str, typer.Option(metavar="FILE|-", help="Write the lesson as a Jupyter notebook instead of showing it.")
-    ] = "",
+    language: Annotated[str, option("CODE", "en, or zh-CN for Chinese.")] = "en",
+    notebook: Annotated[str, option("FILE|-", "Write the lesson as a Jupyter notebook instead of showing it.")] = "",
 ) -> None:
     """List, open, write or verify what was asked for."""
     from . import learn as run

@@ -3,41 +3,51 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-Paths = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="PATH", show_default=False, help="Files and folders that together form one trace."),
-]
+
+def option(metavar: str, help: str, *names: str, min: int | None = None, max: int | None = None) -> Any:
+    """An option with a value, called like its parameter if it has no names; a number may have bounds."""
+    return typer.Option(*names, metavar=metavar, help=help, min=min, max=max)
+
+
+def flag(name: str, help: str, *further: str) -> Any:
+    """An option without a value, and its further names."""
+    return typer.Option(name, *further, help=help)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """What a command is about."""
+    return typer.Argument(metavar=metavar, show_default=False, help=help)
+
+
+Paths = Annotated[list[str] | None, argument("PATH", "Files and folders that together form one trace.")]
 Constants = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Change a constant of the configuration; repeatable."),
+    list[str] | None, option("NAME=VALUE", "Change a constant of the configuration; repeatable.", "--set")
 ]
-Terms = Annotated[
-    str, typer.Option(metavar="FILE", help="A deployment file, rocketproof.toml: timers, delay levels and maxima.")
-]
-Slack = Annotated[
-    str, typer.Option(metavar="TIME", help="How far in time a record may be from what it describes, such as 50ms.")
-]
-Master = Annotated[str, typer.Option(metavar="URL", help="With Spark: its master; default local[*].")]
-Skew = Annotated[
-    str, typer.Option(metavar="TIME", help="How far apart the clocks of different machines may be, such as 50ms or 2s.")
-]
-Delays = Annotated[
-    str, typer.Option(metavar="LEVELS", help="messageDelayLevel of the brokers, if the trace does not say.")
-]
-Zone = Annotated[str, typer.Option(metavar="ZONE", help="Time zone of logs, such as UTC, +08:00 or Europe/Berlin.")]
+Terms = Annotated[str, option("FILE", "A deployment file, rocketproof.toml: timers, delay levels and maxima.")]
+Slack = Annotated[str, option("TIME", "How far in time a record may be from what it describes, such as 50ms.")]
+Master = Annotated[str, option("URL", "With Spark: its master; default local[*].")]
+Skew = Annotated[str, option("TIME", "How far apart the clocks of different machines may be, such as 50ms or 2s.")]
+Delays = Annotated[str, option("LEVELS", "messageDelayLevel of the brokers, if the trace does not say.")]
+Zone = Annotated[str, option("ZONE", "Time zone of logs, such as UTC, +08:00 or Europe/Berlin.")]
 Importing = Annotated[
-    list[str] | None,
-    typer.Option("--import", metavar="NAME=VALUE", help="What logs do not say: group, client or broker; repeatable."),
+    list[str] | None, option("NAME=VALUE", "What logs do not say: group, client or broker; repeatable.", "--import")
 ]
-Stories = Annotated[int, typer.Option(metavar="N", min=0, help="How many findings of each claim to explain.")]
-EveryClaim = Annotated[bool, typer.Option("--all", help="Print a line for each claim.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first line or file that cannot be read.")]
-Json = Annotated[str, typer.Option("--json", metavar="FILE|-", help="Write the answer as JSON; - for standard output.")]
-Junit = Annotated[str, typer.Option("--junit", metavar="FILE", help="Write the answer as JUnit XML.")]
+Stories = Annotated[int, option("N", "How many findings of each claim to explain.", min=0)]
+EveryClaim = Annotated[bool, flag("--all", "Print a line for each claim.")]
+Strict = Annotated[bool, flag("--strict", "Stop at the first line or file that cannot be read.")]
+Json = Annotated[str, option("FILE|-", "Write the answer as JSON; - for standard output.", "--json")]
+Junit = Annotated[str, option("FILE", "Write the answer as JUnit XML.", "--junit")]
+
+
+def show_help(context: typer.Context) -> None:
+    """The callback of a command with commands below it, when none of them is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
 
 OWN_PROCESS = "own process"
 """A mark in the context of commands if nothing else runs in this process, so that they may change global settings."""

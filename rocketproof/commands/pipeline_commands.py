@@ -6,7 +6,23 @@ from typing import Annotated
 
 import typer
 
-from .options import Delays, EveryClaim, Importing, Json, Master, Skew, Stories, Strict, Terms, Zone, exit_codes
+from .options import (
+    Delays,
+    EveryClaim,
+    Importing,
+    Json,
+    Master,
+    Skew,
+    Stories,
+    Strict,
+    Terms,
+    Zone,
+    argument,
+    exit_codes,
+    flag,
+    option,
+    show_help,
+)
 
 EXIT_CODES = exit_codes(
     "done; of report: nothing is violated",
@@ -15,20 +31,10 @@ EXIT_CODES = exit_codes(
     wrong_usage="wrong usage or input, or a table that cannot be read or written",
 )
 
-TableFolder = Annotated[
-    str,
-    typer.Argument(metavar="TABLE", show_default=False, help="Folder of the trace table."),
-]
-TableOfAny = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE", show_default=False, help="Folder of the trace table; or a schema of a catalog, lake.rocketmq."
-    ),
-]
-Work = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder in which a table of a catalog is processed; it may be kept.")
-]
-Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; repeatable.")]
+TableFolder = Annotated[str, argument("TABLE", "Folder of the trace table.")]
+TableOfAny = Annotated[str, argument("TABLE", "Folder of the trace table; or a schema of a catalog, lake.rocketmq.")]
+Work = Annotated[str, option("DIR", "Folder in which a table of a catalog is processed; it may be kept.")]
+Conf = Annotated[list[str] | None, option("NAME=VALUE", "A setting of Spark; repeatable.", "--conf")]
 
 pipeline = typer.Typer(
     name="pipeline",
@@ -39,10 +45,7 @@ pipeline = typer.Typer(
 )
 
 
-@pipeline.callback(invoke_without_command=True)
-def _door(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+pipeline.callback(invoke_without_command=True)(show_help)
 
 
 @pipeline.command(
@@ -53,19 +56,12 @@ def _door(context: typer.Context) -> None:
 )
 def ingest(
     table: TableFolder,
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH...", show_default=False, help="Files and folders, also by addresses that Spark knows."
-        ),
-    ],
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Name of the cluster that was recorded.")] = "default",
+    paths: Annotated[list[str], argument("PATH...", "Files and folders, also by addresses that Spark knows.")],
+    cluster: Annotated[str, option("NAME", "Name of the cluster that was recorded.")] = "default",
     zone: Zone = "",
     import_: Importing = None,
     strict: Strict = False,
-    batch: Annotated[
-        str, typer.Option(metavar="SIZE", help="Files of about this size are published together, such as 4GiB.")
-    ] = "4GiB",
+    batch: Annotated[str, option("SIZE", "Files of about this size are published together, such as 4GiB.")] = "4GiB",
     master: Master = "",
     conf: Conf = None,
     json: Json = "",
@@ -102,14 +98,10 @@ def ingest(
 def mine(
     table: TableOfAny,
     work: Work = "",
-    since: Annotated[str, typer.Option(metavar="DAY", help="First day whose events count, such as 2026-11-22.")] = "",
-    until: Annotated[str, typer.Option(metavar="DAY", help="Last day whose events count.")] = "",
+    since: Annotated[str, option("DAY", "First day whose events count, such as 2026-11-22.")] = "",
+    until: Annotated[str, option("DAY", "Last day whose events count.")] = "",
     lateness: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help=("Events that arrive this much later than others do not cause anything to be mined again."),
-        ),
+        str, option("TIME", "Events that arrive this much later than others do not cause anything to be mined again.")
     ] = "10min",
     skew: Skew = "50ms",
     delays: Delays = "",
@@ -147,11 +139,11 @@ def mine(
 def report(
     table: TableOfAny,
     work: Work = "",
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Only this cluster.")] = "",
-    run_: Annotated[str, typer.Option("--run", metavar="NAME", help="Only this run; by default the last one.")] = "",
+    cluster: Annotated[str, option("NAME", "Only this cluster.")] = "",
+    run_: Annotated[str, option("NAME", "Only this run; by default the last one.", "--run")] = "",
     stories: Stories = 3,
     every: EveryClaim = False,
-    report: Annotated[str, typer.Option(metavar="DIR", help="Write an HTML report of one cluster to a folder.")] = "",
+    report: Annotated[str, option("DIR", "Write an HTML report of one cluster to a folder.")] = "",
     master: Master = "",
     conf: Conf = None,
     json: Json = "",
@@ -185,13 +177,9 @@ def report(
 )
 def copy(
     table: TableFolder,
-    schema: Annotated[
-        str,
-        typer.Argument(metavar="SCHEMA", show_default=False, help="Schema of a catalog, such as lake.rocketmq."),
-    ],
+    schema: Annotated[str, argument("SCHEMA", "Schema of a catalog, such as lake.rocketmq.")],
     format: Annotated[
-        str,
-        typer.Option(metavar="NAME", help=("Format of new tables, such as iceberg; by default that of the catalog.")),
+        str, option("NAME", "Format of new tables, such as iceberg; by default that of the catalog.")
     ] = "",
     master: Master = "",
     conf: Conf = None,
@@ -215,37 +203,23 @@ def copy(
 )
 def watch(
     table: TableFolder,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PATH...]", show_default=False, help="Folders, also by addresses that Spark knows."),
-    ] = None,
-    cluster: Annotated[str, typer.Option(metavar="NAME", help="Name of the cluster that was recorded.")] = "default",
-    every: Annotated[str, typer.Option(metavar="TIME", help="How often to look for what has arrived.")] = "1min",
-    once: Annotated[
-        bool, typer.Option("--once", "--available-now", help="Process what has arrived, and end; for cron.")
-    ] = False,
+    paths: Annotated[list[str] | None, argument("[PATH...]", "Folders, also by addresses that Spark knows.")] = None,
+    cluster: Annotated[str, option("NAME", "Name of the cluster that was recorded.")] = "default",
+    every: Annotated[str, option("TIME", "How often to look for what has arrived.")] = "1min",
+    once: Annotated[bool, flag("--once", "Process what has arrived, and end; for cron.", "--available-now")] = False,
     watermark: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help=("How late events may arrive: findings are reported once this time has passed.")
-        ),
+        str, option("TIME", "How late events may arrive: findings are reported once this time has passed.")
     ] = "10min",
-    doubtful: Annotated[bool, typer.Option("--doubtful", help="Report findings that are in doubt, too.")] = False,
-    from_: Annotated[str, typer.Option("--from", metavar="FORMAT", help="A source of lines, such as kafka.")] = "",
-    option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Option of that source; repeatable.")
-    ] = None,
-    header: Annotated[
-        str, typer.Option(metavar="FILE", help="A trace whose first line is the header of these lines.")
-    ] = "",
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="A Spark sink that also gets the alerts.")] = "",
+    doubtful: Annotated[bool, flag("--doubtful", "Report findings that are in doubt, too.")] = False,
+    from_: Annotated[str, option("FORMAT", "A source of lines, such as kafka.", "--from")] = "",
+    option: Annotated[list[str] | None, option("NAME=VALUE", "Option of that source; repeatable.", "--option")] = None,
+    header: Annotated[str, option("FILE", "A trace whose first line is the header of these lines.")] = "",
+    to: Annotated[str, option("FORMAT", "A Spark sink that also gets the alerts.")] = "",
     to_option: Annotated[
-        list[str] | None, typer.Option("--to-option", metavar="NAME=VALUE", help="Option of that sink; repeatable.")
+        list[str] | None, option("NAME=VALUE", "Option of that sink; repeatable.", "--to-option")
     ] = None,
-    checkpoint: Annotated[
-        str, typer.Option(metavar="DIR", help=("Folder for the state of the stream; by default in the table."))
-    ] = "",
-    keep_runs: Annotated[int, typer.Option(metavar="N", min=6, help="Older runs are removed.")] = 100,
+    checkpoint: Annotated[str, option("DIR", "Folder for the state of the stream; by default in the table.")] = "",
+    keep_runs: Annotated[int, option("N", "Older runs are removed.", min=6)] = 100,
     zone: Zone = "",
     import_: Importing = None,
     skew: Skew = "50ms",
@@ -253,9 +227,7 @@ def watch(
     config: Terms = "",
     master: Master = "",
     conf: Conf = None,
-    json: Annotated[
-        str, typer.Option("--json", metavar="FILE|-", help="Add alerts as lines of JSON; - for standard output.")
-    ] = "",
+    json: Annotated[str, option("FILE|-", "Add alerts as lines of JSON; - for standard output.", "--json")] = "",
 ) -> None:
     """Watch what was asked for."""
     from .check import importer_options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 from collections import Counter
@@ -16,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..output.console import SafeConsole, console_beside
+from ..output.console import SafeConsole, console_beside, pressing
 from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
@@ -174,12 +173,8 @@ def _ending(stop: threading.Event, console: SafeConsole) -> Iterator[None]:
         stop.set()
         console.say("ending when the current batch is done; press again to end at once, which loses nothing")
 
-    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with pressing(press):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _say(console: SafeConsole, done: Watched) -> None:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..model.allocation import JAVA_CLASSES
 from ..model.kernel import nearest
 from ..output.files import STANDARD_OUTPUT, check_writable, read_text, read_toml
+from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from ..deployment.reading import DeploymentFile
@@ -202,7 +203,7 @@ class Request:
             limit=limit,
             module=self.module or table.module,
             folder=os.getcwd() if self.module or config is None else str(config.resolve().parent),
-            where=_pairs("--where", where, _word_or_number, None),
+            where=_pairs("--where", where, _word_or_number),
         )
 
     @classmethod
@@ -244,7 +245,7 @@ def read_constants(texts: Iterable[str]) -> dict[str, int | str]:
     Raises:
         InputError: one of them is not NAME=VALUE.
     """
-    values = _pairs("--set", texts, _word_or_number, None)
+    values = _pairs("--set", texts, _word_or_number)
     for name, value in values.items():
         if value in JAVA_CLASSES:
             raise InputError(f"{value} is the Java class of a strategy; write --set {name}={JAVA_CLASSES[value]}.")
@@ -263,17 +264,13 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def _pairs(
-    option: str, texts: Iterable[str], read: Callable[[str], Any], possible: Iterable[str] | None
+    option: str, texts: Iterable[str], read: Callable[[str], Any], possible: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise InputError(f"{option} {text!r} is not NAME=VALUE.")
+    pairs = read_pairs(option, texts)
+    for name in pairs:
         if possible is not None and name not in possible:
             raise InputError(f"{option}: there is no {name!r}.{nearest(name, possible)}")
-        pairs[name] = read(value)
-    return pairs
+    return {name: read(value) for name, value in pairs.items()}
 
 
 def _spelled_out(limit: str) -> str:

@@ -23,7 +23,10 @@ from .options import (
     Strict,
     Terms,
     Zone,
+    argument,
     exit_codes,
+    flag,
+    option,
 )
 
 CHECK_EXIT_CODES = exit_codes(
@@ -79,50 +82,36 @@ def _settle(context: typer.Context) -> bool:
 def check(
     context: typer.Context,
     paths: Paths = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this process), or spark.")] = "auto",
+    engine: Annotated[str, option("NAME", "auto, local (this process), or spark.")] = "auto",
     master: Master = "",
     property_: Annotated[
-        list[str] | None,
-        typer.Option("--property", metavar="ID", help="Count only this claim (see --list); repeatable."),
+        list[str] | None, option("ID", "Count only this claim (see --list); repeatable.", "--property")
     ] = None,
-    message: Annotated[
-        str, typer.Option(metavar="KEY", help="What happened to this message? Its unique key or message id.")
-    ] = "",
+    message: Annotated[str, option("KEY", "What happened to this message? Its unique key or message id.")] = "",
     queue: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Show only findings of queues with this name: topic@broker:id, or a part of it."
-        ),
+        str, option("NAME", "Show only findings of queues with this name: topic@broker:id, or a part of it.")
     ] = "",
     skew: Skew = "50ms",
     delays: Delays = "",
     config: Terms = "",
     format_: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="Format of the files; auto detects it from their content.")
+        str, option("NAME", "Format of the files; auto detects it from their content.", "--format")
     ] = "auto",
     zone: Zone = "",
     import_: Importing = None,
     died: Annotated[
-        list[str] | None,
-        typer.Option("--died", metavar="CLIENT@TIME", help="A process that was killed at that time; repeatable."),
+        list[str] | None, option("CLIENT@TIME", "A process that was killed at that time; repeatable.", "--died")
     ] = None,
     strict: Strict = False,
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Memory for packed events and monitors, such as 4GiB.")
-    ] = "4GiB",
+    memory: Annotated[str, option("SIZE", "Memory for packed events and monitors, such as 4GiB.")] = "4GiB",
     stories: Stories = 3,
     every: EveryClaim = False,
-    report: Annotated[
-        str, typer.Option(metavar="DIR", help="Write an HTML report and tables of all findings to a folder.")
-    ] = "",
+    report: Annotated[str, option("DIR", "Write an HTML report and tables of all findings to a folder.")] = "",
     json: Json = "",
     junit: Junit = "",
-    sarif: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write the violations as SARIF 2.1.0.")] = "",
-    annotations: Annotated[
-        Annotations | None,
-        typer.Option(metavar="github", help="Print violations as GitHub annotations."),
-    ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the claims instead of checking.")] = False,
+    sarif: Annotated[str, option("FILE", "Write the violations as SARIF 2.1.0.", "--sarif")] = "",
+    annotations: Annotated[Annotations | None, option("github", "Print violations as GitHub annotations.")] = None,
+    list_: Annotated[bool, flag("--list", "List the claims instead of checking.")] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     if _settle(context):
@@ -165,13 +154,10 @@ def check(
     epilog="Example: rocketproof samples kill-9-mid-batch",
 )
 def samples(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", show_default=False, help="Scenarios, or samples as scenario-release."),
-    ] = None,
+    names: Annotated[list[str] | None, argument("NAME", "Scenarios, or samples as scenario-release.")] = None,
     json: Json = "",
     add: Annotated[
-        bool, typer.Option("--add", help="NAMEs are folders that 'lab run --out' has left: make these runs samples.")
+        bool, flag("--add", "NAMEs are folders that 'lab run --out' has left: make these runs samples.")
     ] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
@@ -189,13 +175,11 @@ def samples(
 def conform(
     context: typer.Context,
     paths: Paths = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="auto, local (this machine), or spark.")] = "auto",
-    jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of processes that follow queues in parallel.")
-    ] = 1,
+    engine: Annotated[str, option("NAME", "auto, local (this machine), or spark.")] = "auto",
+    jobs: Annotated[int, option("N", "Number of processes that follow queues in parallel.", min=1)] = 1,
     master: Master = "",
     slack: Slack = "50ms",
-    mismatches: Annotated[int, typer.Option(metavar="N", min=0, help="How many mismatches to print at most.")] = 10,
+    mismatches: Annotated[int, option("N", "How many mismatches to print at most.", min=0)] = 10,
     strict: Strict = False,
     json: Json = "",
 ) -> None:
@@ -235,7 +219,7 @@ def diagnose(
     slack: Slack = "50ms",
     strict: Strict = False,
     json: Json = "",
-    report: Annotated[str, typer.Option(metavar="FILE.html", help="Write the answer as an HTML page.")] = "",
+    report: Annotated[str, option("FILE.html", "Write the answer as an HTML page.")] = "",
 ) -> None:
     """Diagnose what was given, and leave with its exit code."""
     _settle(context)
@@ -257,11 +241,9 @@ def diagnose(
 )
 def reproduce(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(metavar="TRACE", show_default=False, help="A file or folder that is a trace.")],
-    finding: Annotated[
-        str, typer.Argument(metavar="[FINDING]", show_default=False, help="A violated claim, or a known bug.")
-    ] = "",
-    out: Annotated[str, typer.Option(metavar="DIR", help="The folder, new or empty.")] = "incident",
+    path: Annotated[str, argument("TRACE", "A file or folder that is a trace.")],
+    finding: Annotated[str, argument("[FINDING]", "A violated claim, or a known bug.")] = "",
+    out: Annotated[str, option("DIR", "The folder, new or empty.")] = "incident",
     config: Terms = "",
     slack: Slack = "50ms",
     strict: Strict = False,
@@ -282,49 +264,43 @@ def reproduce(
     epilog="Example: rocketproof collect --namesrv 10.0.0.1:9876 --group orders --since 2h --out incident",
 )
 def collect(
-    namesrv: Annotated[str, typer.Option(metavar="HOST:PORT", help="Name servers, separated by ;.")],
-    out: Annotated[str, typer.Option(metavar="FOLDER", help="New or empty, or one that was collected before.")],
-    group: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A consumer group; repeatable.")] = None,
+    namesrv: Annotated[str, option("HOST:PORT", "Name servers, separated by ;.")],
+    out: Annotated[str, option("FOLDER", "New or empty, or one that was collected before.")],
+    group: Annotated[list[str] | None, option("NAME", "A consumer group; repeatable.")] = None,
     topic: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A topic, besides those that the groups consume; repeatable."),
+        list[str] | None, option("NAME", "A topic, besides those that the groups consume; repeatable.")
     ] = None,
-    since: Annotated[
-        str, typer.Option(metavar="TIME", help="Start: how long ago, such as 2h, or a time in ISO 8601.")
-    ] = "1h",
-    until: Annotated[str, typer.Option(metavar="TIME", help="End; now by default.")] = "",
+    since: Annotated[str, option("TIME", "Start: how long ago, such as 2h, or a time in ISO 8601.")] = "1h",
+    until: Annotated[str, option("TIME", "End; now by default.")] = "",
     messages: Annotated[
-        bool,
-        typer.Option(
-            "--messages", help="Also which messages the topics, retry and dead-letter topics hold, without bodies."
-        ),
+        bool, flag("--messages", "Also which messages the topics, retry and dead-letter topics hold, without bodies.")
     ] = False,
     trace_topic: Annotated[
-        str, typer.Option(metavar="NAME", help="Where clients send their message trace; '' leaves it out.")
+        str, option("NAME", "Where clients send their message trace; '' leaves it out.")
     ] = "RMQ_SYS_TRACE_TOPIC",
-    watch: Annotated[str, typer.Option(metavar="TIME", help="Keep sampling for this long, such as 30m.")] = "",
-    every: Annotated[str, typer.Option(metavar="TIME", help="With --watch: the time between two samples.")] = "10s",
+    watch: Annotated[str, option("TIME", "Keep sampling for this long, such as 30m.")] = "",
+    every: Annotated[str, option("TIME", "With --watch: the time between two samples.")] = "10s",
     limit: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Stop beyond: messages=N (1e6), bytes=SIZE (1GiB), seconds=N (600, besides --watch); repeatable.",
+        option(
+            "NAME=VALUE",
+            "Stop beyond: messages=N (1e6), bytes=SIZE (1GiB), seconds=N (600, besides --watch); repeatable.",
         ),
     ] = None,
     credentials: Annotated[
         str,
-        typer.Option(
-            metavar="FILE",
-            help="Access control: a file with accessKey and secretKey; otherwise ROCKETPROOF_ACCESS_KEY and "
+        option(
+            "FILE",
+            "Access control: a file with accessKey and secretKey; otherwise ROCKETPROOF_ACCESS_KEY and "
             "ROCKETPROOF_SECRET_KEY are used.",
         ),
     ] = "",
-    tls: Annotated[bool, typer.Option("--tls", help="Encrypt connections.")] = False,
-    ca: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificates to trust, PEM.")] = "",
-    cert: Annotated[str, typer.Option(metavar="FILE", help="With --tls: certificate of this client, PEM.")] = "",
-    key: Annotated[str, typer.Option(metavar="FILE", help="With --cert: its key, PEM.")] = "",
+    tls: Annotated[bool, flag("--tls", "Encrypt connections.")] = False,
+    ca: Annotated[str, option("FILE", "With --tls: certificates to trust, PEM.")] = "",
+    cert: Annotated[str, option("FILE", "With --tls: certificate of this client, PEM.")] = "",
+    key: Annotated[str, option("FILE", "With --cert: its key, PEM.")] = "",
     tls_unverified: Annotated[
-        bool, typer.Option("--tls-unverified", help="With --tls: accept any certificate, as RocketMQ's clients do.")
+        bool, flag("--tls-unverified", "With --tls: accept any certificate, as RocketMQ's clients do.")
     ] = False,
 ) -> None:
     """Collect what was asked for, and leave with its exit code."""

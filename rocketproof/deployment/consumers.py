@@ -195,6 +195,21 @@ class Consumer(Table):
         """The release of the Java client that runs; None if none does."""
         return self.language.java_of(self.client_version)
 
+    @property
+    def retries(self) -> bool:
+        """Whether its failed messages go to the retry topic."""
+        return self.message_model == "CLUSTERING" and self.listener == "concurrently"
+
+    @property
+    def locks(self) -> bool:
+        """Whether it locks its queues at the brokers, and divides them with other members."""
+        return self.message_model == "CLUSTERING" and self.listener == "orderly"
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether it gets all messages."""
+        return self.message_model == "BROADCASTING"
+
     def java_before(self, *release: int) -> bool:
         """Whether a Java client older than a given release runs."""
         return self.java is not None and self.java < release

@@ -144,7 +144,22 @@ class GroupFacts:
     @property
     def clustering(self) -> bool:
         """Whether all members divide the messages."""
-        return all(client.settings.message_model == "CLUSTERING" for client in self.clients)
+        return not self.broadcasting
+
+    @cached_property
+    def retrying(self) -> list[Client]:
+        """Clients whose failed messages go to the retry topic."""
+        return [client for client in self.clients if client.settings.retries]
+
+    @cached_property
+    def locking(self) -> list[Client]:
+        """Clients that lock the queues that they divide."""
+        return [client for client in self.clients if client.settings.locks]
+
+    @cached_property
+    def broadcasting(self) -> list[Client]:
+        """Clients that get all messages."""
+        return [client for client in self.clients if client.settings.broadcasts]
 
     def every(self, key: str) -> list[object]:
         """The distinct values of a setting among the members."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -57,25 +58,31 @@ class Rule:
 
 
 def group_rule(
-    id: str, name: str, statement: str, severity: Severity, *rules: str
+    id: str, name: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[GroupFacts], Iterator[Finding]]], Rule]:
-    """Make a rule about a group from the function that looks for the mistake."""
+    """Make a rule about a group from the function that looks for the mistake; its docstring begins with the
+    statement.
+    """
 
     def decorate(look: Callable[[GroupFacts], Iterator[Finding]]) -> Rule:
-        return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look=look)
+        return Rule(id=id, name=name, statement=_statement(look), severity=severity, rules=rules, look=look)
 
     return decorate
 
 
 def cluster_rule(
-    id: str, name: str, statement: str, severity: Severity, *rules: str
+    id: str, name: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[Description], Iterator[Finding]]], Rule]:
-    """Make a rule about topics and brokers from the function that looks for the mistake."""
+    """Make a rule about topics and brokers, as :func:`group_rule` does about a group."""
 
-    def decorate(look_around: Callable[[Description], Iterator[Finding]]) -> Rule:
-        return Rule(id=id, name=name, statement=statement, severity=severity, rules=rules, look_around=look_around)
+    def decorate(look: Callable[[Description], Iterator[Finding]]) -> Rule:
+        return Rule(id=id, name=name, statement=_statement(look), severity=severity, rules=rules, look_around=look)
 
     return decorate
+
+
+def _statement(look: Callable[..., object]) -> str:
+    return (inspect.getdoc(look) or "").partition("\n\n")[0]
 
 
 def duplicates(facts: GroupFacts) -> Severity:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..checkers.result import Result
-from ..checkers.run import counted, story
+from ..checkers.run import counted
 from ..checkers.suite import Options, Outcome, Row, run_suite
 from ..output.row import Severity
 from ..properties.claim import Claim
@@ -123,8 +123,7 @@ class Answer:
         """What refutes the property: a run of the model or a failing case."""
         if self.outcome is None or self.verdict is not Verdict.VIOLATED:
             return ""
-        result = self.outcome.result
-        return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+        return self.outcome.result.story()
 
     @property
     def verdict(self) -> Verdict | None:

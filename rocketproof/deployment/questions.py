@@ -7,7 +7,7 @@ has a constant for it, so that the answer is a story about the mistake itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..model.assignment import assignment
@@ -17,7 +17,7 @@ from ..model.orderly_lock import orderly_lock
 from ..properties import allocation, broadcast, consistent_hash, delivery, filtering, retry, retry_policy
 from ..properties import assignment as ownership
 from ..properties import orderly_lock as locks
-from ..properties.claim import Claim, Constants
+from ..properties.claim import Constants
 from ..properties.property import Property
 from ..properties.theorem import Theorem
 from .clients import version
@@ -32,6 +32,9 @@ MOST_CONSUMERS, MOST_QUEUES, MOST_BROKERS = 3, 4, 2
 TICK = 10_000
 """Milliseconds for which a tick of the lock machine stands."""
 MOST_TICKS = 12
+
+Asked = Callable[[GroupFacts], bool]
+Configured = Callable[[GroupFacts], Mapping[str, int | str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +51,8 @@ class Question:
 
     subject: Property | Theorem
     machine: Machine | None = None
-    asked: Callable[[GroupFacts], bool]
-    constants: Callable[[GroupFacts], Mapping[str, int | str]] = lambda facts: {}
+    asked: Asked
+    constants: Configured = lambda facts: {}
     broken_by: tuple[str, ...] = ()
 
     @property
@@ -63,18 +66,18 @@ def _divides(facts: GroupFacts) -> bool:
 
 
 def _concurrent(facts: GroupFacts) -> bool:
-    return facts.clustering and facts.any("listener", "concurrently")
+    return facts.clustering and bool(facts.retrying)
 
 
 def _orderly(facts: GroupFacts) -> bool:
-    return facts.clustering and facts.any("listener", "orderly")
+    return facts.clustering and bool(facts.locking)
 
 
-def _runs(strategy: str) -> Callable[[GroupFacts], bool]:
+def _runs(strategy: str) -> Asked:
     return lambda facts: facts.clustering and facts.any("allocate_message_queue_strategy", strategy)
 
 
-def _on_broker(low: tuple[int, ...], high: tuple[int, ...]) -> Callable[[GroupFacts], bool]:
+def _on_broker(low: tuple[int, ...], high: tuple[int, ...]) -> Asked:
     return lambda facts: _concurrent(facts) and any(low <= version(b.version) < high for b in facts.brokers)
 
 
@@ -122,7 +125,7 @@ def _join(facts: GroupFacts) -> Constants:
 
 def locking_of(facts: GroupFacts) -> Constants:
     """The windows of an orderly group in ticks; rounded so that no danger is rounded away."""
-    settings = next(client.settings for client in facts.clients if client.settings.listener == "orderly")
+    settings = facts.locking[0].settings
     broker_life = min(broker.lock_max_live_time for broker in facts.brokers)
     slowest = settings.slowest_listener_millis or 0
     times = (
@@ -162,7 +165,7 @@ def tags_of(facts: GroupFacts) -> Constants:
 
 def retries_of(facts: GroupFacts) -> Constants:
     """One message that fails until it is a dead letter; with 4.x brokers, through the fallback."""
-    settings = _retrying(facts)
+    settings = facts.retrying[0].settings
     old = any(version(broker.version) < (5, 0, 0) for broker in facts.brokers)
     constants: Constants = dict(retry.FALLBACK if old else retry.CHAIN_ONLY)
     if old:
@@ -180,7 +183,7 @@ def send_back_of(facts: GroupFacts) -> Constants:
 
 def slow_listener_of(facts: GroupFacts) -> Constants:
     """A listener that may exceed the consume timeout, if it is known to."""
-    settings = _retrying(facts)
+    settings = facts.retrying[0].settings
     expires = (settings.slowest_listener_millis or 0) >= settings.consume_timeout * 60_000
     return dict(retry.EXPIRED if expires else retry.CHAIN_ONLY)
 
@@ -193,10 +196,6 @@ def offset_files_of(facts: GroupFacts) -> Constants:
 def _release(facts: GroupFacts) -> str:
     old = any(client.settings.java_before(5, 0, 0) for client in facts.clients)
     return "4.9.8" if old else "5.3.3"
-
-
-def _retrying(facts: GroupFacts) -> Consumer:
-    return next(client.settings for client in facts.clients if client.settings.listener == "concurrently")
 
 
 def _different_wishes(facts: GroupFacts) -> bool:
@@ -215,13 +214,29 @@ def _broadcasts(facts: GroupFacts) -> bool:
     return facts.every("message_model") == ["BROADCASTING"] and facts.any("listener", "concurrently")
 
 
+def _divides_once(facts: GroupFacts) -> bool:
+    return facts.clustering and facts.any("idempotent", False)
+
+
 def _needs_once(facts: GroupFacts) -> bool:
-    return _concurrent(facts) and facts.any("idempotent", False)
+    return _concurrent(facts) and _divides_once(facts)
 
 
-def _as_claimed(claims: Iterable[Claim], property: Property) -> Mapping[str, int | str]:
-    """The configuration in which a property is first claimed."""
-    return next(claim.constants for claim in claims if claim.property is property)
+def _has_several(facts: GroupFacts) -> bool:
+    return _concurrent(facts) and len(facts.clients) > 1
+
+
+def _stores_retries(facts: GroupFacts) -> bool:
+    return _concurrent(facts) and facts.group.retry_queue_nums > 0
+
+
+def _stores_no_retries(facts: GroupFacts) -> bool:
+    return _concurrent(facts) and facts.group.retry_queue_nums <= 0
+
+
+def only_after_crash_of(facts: GroupFacts) -> Mapping[str, int | str]:
+    """The configuration in which it is first claimed that only a crash repeats a message."""
+    return next(claim.constants for claim in delivery.claims() if claim.property is delivery.only_after_crash)
 
 
 def _waits(settings: Consumer) -> bool:
@@ -241,44 +256,30 @@ _THEOREMS: dict[str, Theorem] = {
     )
 }
 
+
+def _of_rules(theorem: str, asked: Asked, *broken_by: str) -> Question:
+    return Question(subject=_THEOREMS[theorem], asked=asked, broken_by=broken_by)
+
+
+def _of_members(subject: Property, asked: Asked, *broken_by: str) -> Question:
+    return Question(subject=subject, machine=assignment, asked=asked, constants=membership_of, broken_by=broken_by)
+
+
+def _of_consumption(subject: Property, asked: Asked, constants: Configured, *broken_by: str) -> Question:
+    return Question(subject=subject, machine=consumption, asked=asked, constants=constants, broken_by=broken_by)
+
+
 QUESTIONS: tuple[Question, ...] = (
-    Question(subject=_THEOREMS["averagely-partition"], asked=_runs("AVG"), broken_by=("A1", "RB-27")),
-    Question(subject=_THEOREMS["circle-partition"], asked=_runs("AVG_BY_CIRCLE"), broken_by=("A1", "RB-27")),
-    Question(subject=_THEOREMS["machine-room-partition"], asked=_runs("MACHINE_ROOM"), broken_by=("A1", "RB-24")),
-    Question(subject=_THEOREMS["config-partition"], asked=_runs("CONFIG"), broken_by=("RB-23",)),
-    Question(subject=_THEOREMS["nearby-partition"], asked=_runs("MACHINE_ROOM_NEARBY"), broken_by=("A1", "RB-25")),
-    Question(
-        subject=_THEOREMS["consistent-hash-owner-is-one"],
-        asked=_runs("CONSISTENT_HASH"),
-        broken_by=("A1", "RB-26", "RB-27"),
-    ),
-    Question(
-        subject=ownership.partition_lemma,
-        machine=assignment,
-        asked=_divides,
-        constants=membership_of,
-        broken_by=_MEMBERSHIP_MISTAKES,
-    ),
-    Question(
-        subject=ownership.overlap_heals,
-        machine=assignment,
-        asked=lambda facts: _concurrent(facts) and len(facts.clients) > 1,
-        constants=membership_of,
-        broken_by=("A1", "RB-27", "EN-1"),
-    ),
-    Question(
-        subject=ownership.disagreement_ends,
-        machine=assignment,
-        asked=_divides,
-        constants=membership_of,
-        broken_by=(),
-    ),
-    Question(
-        subject=ownership.one_owner,
-        machine=assignment,
-        asked=lambda facts: facts.clustering and facts.any("idempotent", False),
-        constants=_join,
-    ),
+    _of_rules("averagely-partition", _runs("AVG"), "A1", "RB-27"),
+    _of_rules("circle-partition", _runs("AVG_BY_CIRCLE"), "A1", "RB-27"),
+    _of_rules("machine-room-partition", _runs("MACHINE_ROOM"), "A1", "RB-24"),
+    _of_rules("config-partition", _runs("CONFIG"), "RB-23"),
+    _of_rules("nearby-partition", _runs("MACHINE_ROOM_NEARBY"), "A1", "RB-25"),
+    _of_rules("consistent-hash-owner-is-one", _runs("CONSISTENT_HASH"), "A1", "RB-26", "RB-27"),
+    _of_members(ownership.partition_lemma, _divides, *_MEMBERSHIP_MISTAKES),
+    _of_members(ownership.overlap_heals, _has_several, "A1", "RB-27", "EN-1"),
+    _of_members(ownership.disagreement_ends, _divides),
+    Question(subject=ownership.one_owner, machine=assignment, asked=_divides_once, constants=_join),
     Question(
         subject=locks.exclusive,
         machine=orderly_lock,
@@ -286,67 +287,22 @@ QUESTIONS: tuple[Question, ...] = (
         constants=locking_of,
         broken_by=("E8", "C4", "RB-34", "E2", "EN-1"),
     ),
-    Question(subject=delivery.offset_safe, machine=consumption, asked=_concurrent, constants=delivery_of),
-    Question(subject=delivery.at_least_once, machine=consumption, asked=_concurrent, constants=delivery_of),
-    Question(subject=delivery.explained, machine=consumption, asked=_concurrent, constants=delivery_of),
-    Question(
-        subject=delivery.only_after_crash,
-        machine=consumption,
-        asked=_needs_once,
-        constants=lambda facts: _as_claimed(delivery.claims(), delivery.only_after_crash),
-    ),
-    Question(subject=filtering.past_wanted, machine=consumption, asked=_filters, constants=tags_of, broken_by=("A3",)),
-    Question(
-        subject=retry.never_lost,
-        machine=consumption,
-        asked=_concurrent,
-        constants=send_back_of,
-        broken_by=("SB-12", "RB-23"),
-    ),
-    Question(
-        subject=retry.attempts, machine=consumption, asked=_concurrent, constants=retries_of, broken_by=("SB-15",)
-    ),
-    Question(
-        subject=retry.delay_as_asked, machine=consumption, asked=_concurrent, constants=retries_of, broken_by=("SB-15",)
-    ),
-    Question(
-        subject=retry.only_failed,
-        machine=consumption,
-        asked=_concurrent,
-        constants=slow_listener_of,
-        broken_by=("F3",),
-    ),
-    Question(subject=_THEOREMS["retries-as-often-as-the-maximum"], asked=_concurrent, broken_by=("SB-12",)),
-    Question(subject=_THEOREMS["retry-level-is-three-plus-attempts"], asked=_concurrent, broken_by=("CC-14",)),
-    Question(
-        subject=_THEOREMS["success-means-stored"],
-        asked=lambda facts: _concurrent(facts) and facts.group.retry_queue_nums > 0,
-    ),
-    Question(
-        subject=_THEOREMS["success-always-means-stored"],
-        asked=lambda facts: _concurrent(facts) and facts.group.retry_queue_nums <= 0,
-        broken_by=("SB-12",),
-    ),
-    Question(subject=_THEOREMS["both-ways-count-alike-5.3.3"], asked=_on_broker((5, 1, 1), (6,))),
-    Question(subject=_THEOREMS["both-ways-count-alike-4.9.8"], asked=_on_broker((4,), (5,)), broken_by=("SB-15",)),
-    Question(
-        subject=broadcast.nothing_skipped,
-        machine=consumption,
-        asked=_broadcasts,
-        constants=offset_files_of,
-        broken_by=("OF-11",),
-    ),
-    Question(
-        subject=broadcast.handled_by_each,
-        machine=consumption,
-        asked=_broadcasts,
-        constants=lambda facts: broadcast.FAILING,
-        broken_by=("G5",),
-    ),
-    Question(
-        subject=broadcast.reaches_all,
-        machine=consumption,
-        asked=_broadcasts,
-        constants=lambda facts: broadcast.CRASH,
-    ),
+    _of_consumption(delivery.offset_safe, _concurrent, delivery_of),
+    _of_consumption(delivery.at_least_once, _concurrent, delivery_of),
+    _of_consumption(delivery.explained, _concurrent, delivery_of),
+    _of_consumption(delivery.only_after_crash, _needs_once, only_after_crash_of),
+    _of_consumption(filtering.past_wanted, _filters, tags_of, "A3"),
+    _of_consumption(retry.never_lost, _concurrent, send_back_of, "SB-12", "RB-23"),
+    _of_consumption(retry.attempts, _concurrent, retries_of, "SB-15"),
+    _of_consumption(retry.delay_as_asked, _concurrent, retries_of, "SB-15"),
+    _of_consumption(retry.only_failed, _concurrent, slow_listener_of, "F3"),
+    _of_rules("retries-as-often-as-the-maximum", _concurrent, "SB-12"),
+    _of_rules("retry-level-is-three-plus-attempts", _concurrent, "CC-14"),
+    _of_rules("success-means-stored", _stores_retries),
+    _of_rules("success-always-means-stored", _stores_no_retries, "SB-12"),
+    _of_rules("both-ways-count-alike-5.3.3", _on_broker((5, 1, 1), (6,))),
+    _of_rules("both-ways-count-alike-4.9.8", _on_broker((4,), (5,)), "SB-15"),
+    _of_consumption(broadcast.nothing_skipped, _broadcasts, offset_files_of, "OF-11"),
+    _of_consumption(broadcast.handled_by_each, _broadcasts, lambda facts: broadcast.FAILING, "G5"),
+    _of_consumption(broadcast.reaches_all, _broadcasts, lambda facts: broadcast.CRASH),
 )

@@ -36,8 +36,8 @@ def headline(facts: GroupFacts) -> str:
     if others:
         parts.append(f"asked of the model of the Java client ({', '.join(others)}: see CL-1)")
     text = f"{', '.join(parts)}; {queues}"
-    if facts.clustering and facts.any("listener", "concurrently"):
-        settings = next(client.settings for client in facts.clients if client.settings.listener == "concurrently")
+    if facts.clustering and facts.retrying:
+        settings = facts.retrying[0].settings
         chain = retries(
             settings.max_reconsume_times,
             facts.brokers[0].message_delay_level,

@@ -54,12 +54,21 @@ def interrupts() -> Iterator[Callable[[], None]]:
         if not pressed:
             show(lost)
 
-    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
     sys.unraisablehook = show_unless_interrupted
     try:
-        yield stop_if_interrupted
+        with pressing(press):
+            yield stop_if_interrupted
     finally:
         sys.unraisablehook = show
+
+
+@contextlib.contextmanager
+def pressing(press: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM call a function."""
+    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -14,7 +14,7 @@ from ..checkers.kill_matrix import Cell, Outcome
 from ..checkers.known_bugs import TOPICS
 from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status, Surprise, slug_of
 from ..checkers.result import Result
-from ..checkers.run import counted, story
+from ..checkers.run import counted
 from ..traces.format.printable import json_text
 from .console import Cells, SafeConsole, print_columns
 from .row import ReportRow, RowStatus
@@ -258,10 +258,7 @@ def _verdict(answer: Answer) -> str:
 
 
 def _told(answer: Answer) -> str:
-    result = answer.mutated
-    if result is None:
-        return ""
-    return "\n".join(filter(None, [result.explanation, story(result.run) if result.run is not None else ""]))
+    return "" if answer.mutated is None else answer.mutated.story()
 
 
 def _length(result: Result) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from ..checkers.run import brief_story, glossary_lines, story
+from ..checkers.run import glossary_lines
 from ..checkers.strategies import Law
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
@@ -98,7 +98,7 @@ def print_story(console: SafeConsole, outcome: Outcome, *, brief: bool = False, 
     console.print()
     console.say(Text.assemble((row.id, "bold"), f"  {row.statement}"))
     console.say(Text.assemble("  ", verdict_text(outcome), f"  {row.configuration}".rstrip()))
-    text = _story_text(outcome, brief=brief)
+    text = outcome.result.story(brief=brief)
     for line in text.splitlines():
         console.say("    " + line)
     if row.lesson:
@@ -128,7 +128,7 @@ def report_row(outcome: Outcome) -> ReportRow:
         rules=row.rules,
         status=RowStatus.PASSED if fine else RowStatus.UNKNOWN if unknown else RowStatus.FAILED,
         message="" if fine else f"{result.verdict}, expected {row.expected}: {result.bounds}",
-        text="" if fine else _story_text(outcome),
+        text="" if fine else result.story(),
         seconds=result.seconds,
     )
 
@@ -149,11 +149,5 @@ def _object(outcome: Outcome) -> dict[str, Any]:
         "lesson": row.lesson,
         "rules": list(row.rules),
         "steps": None if result.run is None else len(result.run),
-        "story": _story_text(outcome),
+        "story": result.story(),
     }
-
-
-def _story_text(outcome: Outcome, *, brief: bool = False) -> str:
-    result = outcome.result
-    tell = brief_story if brief else story
-    return "\n".join(filter(None, [result.explanation, tell(result.run) if result.run is not None else ""]))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rocketproof.checkers.catalogue import refinement_rows
+from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.refinement import check_refinement
 from rocketproof.checkers.run import story
 from rocketproof.checkers.suite import Options, run_suite
@@ -94,7 +95,7 @@ def test_a_broken_mapping_is_violated() -> None:
 
 
 def test_what_is_not_searched_or_says_nothing_is_unknown() -> None:
-    cut = check_refinement("dim", dimmed(), max_states=4)
+    cut = check_refinement("dim", dimmed(), limits=Limits(states=4))
     assert (cut.verdict, cut.explanation) == (Verdict.UNKNOWN, "limit of 4 states reached")
     idle = check_refinement("dim", dimmed(mapping=lambda s: {"lit": False}))
     assert (idle.verdict, idle.explanation) == (Verdict.UNKNOWN, "every step is a stutter, so the mapping says nothing")

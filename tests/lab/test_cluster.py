@@ -133,8 +133,6 @@ def test_two_brokers_a_restart_a_crash_and_a_second_look(toolchain: Toolchain, t
             ("broker-a", "answers"),
             ("broker-b", "ended"),
         ]
-        with pytest.raises(LabError, match=r"broker-b has ended \(SIGKILL\)\. The end of its log:\n"):
-            cluster.check_alive()
         with pytest.raises(LabError, match=f"end it with: rocketproof lab down --home {home}"):
             Cluster.up(toolchain, release="4.9.8", home=home)
         seen.brokers[1].start()

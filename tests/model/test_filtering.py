@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.liveness import check_eventually
 from rocketproof.model.consumption import consumption
@@ -125,6 +126,6 @@ def test_mutants_are_killed_by_the_property_they_name(name: str, right: int, ste
 def test_a_limit_makes_a_claim_unknown() -> None:
     configuration = consumption.configure(**consumption.mutants["B8"].constants)
     assert (
-        check_eventually(configuration, PROPERTIES["filtered-offset-committed"], max_states=9).verdict
+        check_eventually(configuration, PROPERTIES["filtered-offset-committed"], limits=Limits(states=9)).verdict
         is Verdict.UNKNOWN
     )

@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...output.row import Severity
-from ..facts import Client, GroupFacts
+from ..facts import GroupFacts
 from ..finding import Finding, group_rule
 from .members import listing, same_ids
 
 MODEL_RETRIES = ("max_reconsume_times", "delay_level_when_next_consume")
 
 
-def _broadcasting(facts: GroupFacts) -> list[Client]:
-    return [client for client in facts.clients if client.settings.message_model == "BROADCASTING"]
-
-
-@group_rule(
-    "G5",
-    "broadcast-failure-dropped",
-    "Nothing is expected of BROADCASTING that it does not provide.",
-    Severity.NOTE,
-    "CC-11",
-    "EN-10",
-    "PQ-9",
-)
+@group_rule("G5", "broadcast-failure-dropped", Severity.NOTE, "CC-11", "EN-10", "PQ-9")
 def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-11: a failed message is logged and skipped."""
-    clients = _broadcasting(facts)
+    """Nothing is expected of BROADCASTING that it does not provide.
+
+    CC-11: a failed message is logged and skipped.
+    """
+    clients = facts.broadcasting
     if not clients:
         return
     client = clients[0]
@@ -53,18 +44,13 @@ def failure_dropped(facts: GroupFacts) -> Iterator[Finding]:
     )
 
 
-@group_rule(
-    "OF-11",
-    "broadcast-members-share-offsets",
-    "Every BROADCASTING member has its own offset file.",
-    Severity.ERROR,
-    "OF-10",
-    "OF-11",
-    "EN-7",
-)
+@group_rule("OF-11", "broadcast-members-share-offsets", Severity.ERROR, "OF-10", "OF-11", "EN-7")
 def shared_file(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-7: in BROADCASTING the instance name stays DEFAULT, so processes on one host share ip@DEFAULT."""
-    if not _broadcasting(facts):
+    """Every BROADCASTING member has its own offset file.
+
+    EN-7: in BROADCASTING the instance name stays DEFAULT, so processes on one host share ip@DEFAULT.
+    """
+    if not facts.broadcasting:
         return
     for id_, clients in same_ids(facts).items():
         yield Finding(
@@ -76,17 +62,13 @@ def shared_file(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "OF-10",
-    "broadcast-progress-left-behind",
-    "A BROADCASTING member finds its offset file again when it restarts.",
-    Severity.ERROR,
-    "OF-10",
-    "EN-7",
-)
+@group_rule("OF-10", "broadcast-progress-left-behind", Severity.ERROR, "OF-10", "EN-7")
 def name_changes(facts: GroupFacts) -> Iterator[Finding]:
-    """OF-10: the file is in a folder that is named after the client id."""
-    for client in _broadcasting(facts):
+    """A BROADCASTING member finds its offset file again when it restarts.
+
+    OF-10: the file is in a folder that is named after the client id.
+    """
+    for client in facts.broadcasting:
         settings = client.settings
         go = settings.client_language == "go" and settings.instance_name == "DEFAULT"
         pid = settings.client_language in ("cpp", "python")
@@ -115,17 +97,13 @@ def name_changes(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "RB-31",
-    "orderly-broadcast-locks-others-out",
-    "Every BROADCASTING member gets every message.",
-    Severity.ERROR,
-    "RB-31",
-    "OR-1",
-)
+@group_rule("RB-31", "orderly-broadcast-locks-others-out", Severity.ERROR, "RB-31", "OR-1")
 def locked_out(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-31: up to 5.3.1 an orderly consumer requests the broker's lock in BROADCASTING too."""
-    for client in _broadcasting(facts):
+    """Every BROADCASTING member gets every message.
+
+    RB-31: up to 5.3.1 an orderly consumer requests the broker's lock in BROADCASTING too.
+    """
+    for client in facts.broadcasting:
         old = client.settings.java_before(5, 3, 2)
         if old and client.settings.listener == "orderly" and len(facts.clients) > 1:
             yield Finding(
@@ -137,16 +115,13 @@ def locked_out(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "PL-16",
-    "broadcast-forbidden",
-    "The brokers let the group consume as it is configured.",
-    Severity.ERROR,
-    "PL-16",
-)
+@group_rule("PL-16", "broadcast-forbidden", Severity.ERROR, "PL-16")
 def forbidden(facts: GroupFacts) -> Iterator[Finding]:
-    """PL-16: consumeBroadcastEnable of the group is checked at every pull."""
-    if _broadcasting(facts) and not facts.group.consume_broadcast_enable:
+    """The brokers let the group consume as it is configured.
+
+    PL-16: consumeBroadcastEnable of the group is checked at every pull.
+    """
+    if facts.broadcasting and not facts.group.consume_broadcast_enable:
         yield Finding(
             (*facts.path, "consume_broadcast_enable"),
             f"{facts.group.name} is BROADCASTING and consume_broadcast_enable is false: every pull is refused (code "

@@ -11,16 +11,12 @@ from ..finding import Finding, group_rule
 from .members import listing
 
 
-@group_rule(
-    "FI-2",
-    "sql92-not-enabled",
-    "Brokers evaluate the SQL92 expressions that are subscribed.",
-    Severity.ERROR,
-    "FI-2",
-    "ST-1",
-)
+@group_rule("FI-2", "sql92-not-enabled", Severity.ERROR, "FI-2", "ST-1")
 def sql_not_enabled(facts: GroupFacts) -> Iterator[Finding]:
-    """FI-2: enablePropertyFilter is false by default."""
+    """Brokers evaluate the SQL92 expressions that are subscribed.
+
+    FI-2: enablePropertyFilter is false by default.
+    """
     for client in facts.clients:
         for topic in client.settings.sql_subscriptions:
             names = {queue.broker_name for queue in facts.queues(topic)}
@@ -38,16 +34,12 @@ def sql_not_enabled(facts: GroupFacts) -> Iterator[Finding]:
                 return
 
 
-@group_rule(
-    "EN-12",
-    "group-not-created",
-    "The brokers know the group.",
-    Severity.ERROR,
-    "EN-12",
-    "ST-4",
-)
+@group_rule("EN-12", "group-not-created", Severity.ERROR, "EN-12", "ST-4")
 def group_not_created(facts: GroupFacts) -> Iterator[Finding]:
-    """ST-4: heartbeats of an unknown group are silently ignored."""
+    """The brokers know the group.
+
+    ST-4: heartbeats of an unknown group are silently ignored.
+    """
     closed = [broker.name for broker in facts.brokers if not broker.auto_create_subscription_group]
     if closed and not facts.group.created:
         yield Finding(
@@ -59,15 +51,12 @@ def group_not_created(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-42",
-    "old-client-jumps-on-error",
-    "An error of the broker is not mistaken for 'no progress stored'.",
-    Severity.WARNING,
-    "RB-42",
-)
+@group_rule("RB-42", "old-client-jumps-on-error", Severity.WARNING, "RB-42")
 def jumps_on_error(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-42: up to 4.9 any error answer to an offset query means 'none'."""
+    """An error of the broker is not mistaken for 'no progress stored'.
+
+    RB-42: up to 4.9 any error answer to an offset query means 'none'.
+    """
     for client in facts.clients:
         settings = client.settings
         where = settings.consume_from_where
@@ -88,16 +77,13 @@ def jumps_on_error(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "DL-6",
-    "old-broker-delay-delivery",
-    "A retry that cannot be delivered at its time is delivered later.",
-    Severity.WARNING,
-    "DL-6",
-)
+@group_rule("DL-6", "old-broker-delay-delivery", Severity.WARNING, "DL-6")
 def delay_delivery(facts: GroupFacts) -> Iterator[Finding]:
-    """DL-6: the effect of an exception in the delivery of a delayed message, by release."""
-    retrying = facts.clustering and facts.any("listener", "concurrently")
+    """A retry that cannot be delivered at its time is delivered later.
+
+    DL-6: the effect of an exception in the delivery of a delayed message, by release.
+    """
+    retrying = facts.clustering and facts.retrying
     for broker in facts.brokers:
         release = version(broker.version)
         if not retrying or release >= (5, 0, 0):
@@ -120,17 +106,14 @@ def delay_delivery(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "SB-15",
-    "old-broker-one-retry-less",
-    "A message has as many retries as configured.",
-    Severity.NOTE,
-    "SB-15",
-)
+@group_rule("SB-15", "old-broker-one-retry-less", Severity.NOTE, "SB-15")
 def one_retry_less(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-15: 4.x brokers compare differently on the fallback path."""
+    """A message has as many retries as configured.
+
+    SB-15: 4.x brokers compare differently on the fallback path.
+    """
     old = [broker for broker in facts.brokers if version(broker.version) < (5, 0, 0)]
-    if old and facts.clustering and facts.any("listener", "concurrently"):
+    if old and facts.clustering and facts.retrying:
         yield Finding(
             ("brokers", facts.description.brokers.index(old[0]), "version"),
             f"when a send-back to {old[0].name} ({old[0].version}) fails and the client falls back to an ordinary "
@@ -140,20 +123,15 @@ def one_retry_less(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-34",
-    "old-client-unlocks-late",
-    "A queue that was given back is locked by its owner.",
-    Severity.WARNING,
-    "RB-34",
-    "OR-11",
-)
+@group_rule("RB-34", "old-client-unlocks-late", Severity.WARNING, "RB-34", "OR-11")
 def unlocks_late(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-34: up to 5.1 the unlock of a dropped queue with cached messages comes 20 s later, whatever happened since."""
-    for client in facts.clients:
+    """A queue that was given back is locked by its owner.
+
+    RB-34: up to 5.1 the unlock of a dropped queue with cached messages comes 20 s later, whatever happened since.
+    """
+    for client in facts.locking:
         settings = client.settings
-        orderly = settings.listener == "orderly" and settings.message_model == "CLUSTERING"
-        if orderly and settings.java_before(5, 2, 0):
+        if settings.java_before(5, 2, 0):
             yield Finding(
                 facts.place(client, "client_version"),
                 f"{client.name} ({settings.client_version}) unlocks a queue that left its share 20 s later when "

@@ -13,16 +13,12 @@ from .members import listing, wanted_tags
 _OPERATORS = re.compile(r"\||&&?|,|;|\s(?i:or|and|not)\s|[()*!=]|\s")
 
 
-@group_rule(
-    "EN-9",
-    "tag-expression",
-    "An expression of tags names tags that are sent, with || between them.",
-    Severity.ERROR,
-    "EN-9",
-    "FI-3",
-)
+@group_rule("EN-9", "tag-expression", Severity.ERROR, "EN-9", "FI-3")
 def tag_expression(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-9: an expression is split at ``||`` and nothing else; ``*`` is special only when it stands alone."""
+    """An expression of tags names tags that are sent, with || between them.
+
+    EN-9: an expression is split at ``||`` and nothing else; ``*`` is special only when it stands alone.
+    """
     told: set[tuple[str, str]] = set()
     for client in facts.clients:
         for topic, expression in client.settings.subscriptions.items():

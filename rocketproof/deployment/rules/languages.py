@@ -36,14 +36,6 @@ class _Difference:
     key: str = "client_language"
 
 
-def _retries(settings: Consumer) -> bool:
-    return settings.message_model == "CLUSTERING" and settings.listener == "concurrently"
-
-
-def _orderly(settings: Consumer) -> bool:
-    return settings.message_model == "CLUSTERING" and settings.listener == "orderly"
-
-
 def _from_time(settings: Consumer) -> bool:
     return settings.consume_from_where == "CONSUME_FROM_TIMESTAMP"
 
@@ -77,7 +69,7 @@ _DIFFERENCES = (
         fix="Upgrade to 2.1.1 or later.",
         severity=Severity.ERROR,
         before=(2, 1, 1),
-        matters=_retries,
+        matters=lambda settings: settings.retries,
     ),
     _Difference(
         languages=("cpp", "python"),
@@ -88,7 +80,7 @@ _DIFFERENCES = (
         fix="Upgrade to 1.2.5 or later.",
         severity=Severity.ERROR,
         before=(1, 2, 5),
-        matters=lambda settings: settings.client_language == "cpp" and _retries(settings),
+        matters=lambda settings: settings.client_language == "cpp" and settings.retries,
     ),
     _Difference(
         languages=("go",),
@@ -109,7 +101,7 @@ _DIFFERENCES = (
         fix="Build the client from its master branch, or do not rely on order.",
         severity=Severity.WARNING,
         before=(2, 1, 3),
-        matters=_orderly,
+        matters=lambda settings: settings.locks,
         key="listener",
     ),
     _Difference(
@@ -117,7 +109,7 @@ _DIFFERENCES = (
         text="has no consume timeout: a listener that hangs holds its message, and the progress of its queue, for ever",
         fix="Bound the time in the listener itself.",
         severity=Severity.NOTE,
-        matters=_retries,
+        matters=lambda settings: settings.retries,
     ),
     _Difference(
         languages=("cpp", "python"),
@@ -127,7 +119,7 @@ _DIFFERENCES = (
         ),
         fix="Let the listener give up the message by itself.",
         severity=Severity.WARNING,
-        matters=_orderly,
+        matters=lambda settings: settings.locks,
         key="listener",
     ),
     _Difference(
@@ -136,7 +128,7 @@ _DIFFERENCES = (
         fix="Set consumeTimeout = 15, or upgrade to 2.1.1 or later.",
         severity=Severity.WARNING,
         before=(2, 1, 1),
-        matters=lambda settings: _retries(settings) and "consume_timeout" not in settings.model_fields_set,
+        matters=lambda settings: settings.retries and "consume_timeout" not in settings.model_fields_set,
     ),
     _Difference(
         languages=("spring",),
@@ -144,21 +136,18 @@ _DIFFERENCES = (
         "them when one throws: those that were handled before it come again",
         fix="Leave consume_message_batch_max_size at 1, or make the listener idempotent.",
         severity=Severity.NOTE,
-        matters=lambda settings: _retries(settings) and settings.consume_message_batch_max_size > 1,
+        matters=lambda settings: settings.retries and settings.consume_message_batch_max_size > 1,
         key="consume_message_batch_max_size",
     ),
 )
 
 
-@group_rule(
-    "CL-1",
-    "client-differs",
-    "Every client behaves like the Java client.",
-    Severity.NOTE,
-    "EN-7",
-)
+@group_rule("CL-1", "client-differs", Severity.NOTE, "EN-7")
 def differs(facts: GroupFacts) -> Iterator[Finding]:
-    """What is known about other clients; each difference once for a group."""
+    """Every client behaves like the Java client.
+
+    What is known about other clients; each difference once for a group.
+    """
     for difference in _DIFFERENCES:
         for client in facts.clients:
             settings = client.settings
@@ -185,14 +174,12 @@ def differs(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "CL-2",
-    "pop-client-not-judged",
-    "Every member takes messages by pull, as in the rules and the model.",
-    Severity.WARNING,
-)
+@group_rule("CL-2", "pop-client-not-judged", Severity.WARNING)
 def not_judged(facts: GroupFacts) -> Iterator[Finding]:
-    """GRPC clients take messages by pop: the broker keeps their progress, and hides messages that it has given out."""
+    """Every member takes messages by pull, as in the rules and the model.
+
+    GRPC clients take messages by pop: the broker keeps their progress, and hides messages that it has given out.
+    """
     pop = [client for client in facts.clients if client.settings.language.pops]
     if not pop:
         return

@@ -18,16 +18,12 @@ def _concurrent(facts: GroupFacts) -> list[Client]:
     return [client for client in facts.clients if client.settings.listener == "concurrently"]
 
 
-@group_rule(
-    "A10",
-    "pull-interval-above-idle-limit",
-    "A queue is pulled before it counts as idle.",
-    Severity.ERROR,
-    "PQ-11",
-    "RB-30",
-)
+@group_rule("A10", "pull-interval-above-idle-limit", Severity.ERROR, "PQ-11", "RB-30")
 def pull_interval(facts: GroupFacts) -> Iterator[Finding]:
-    """PQ-11: a queue that was not pulled for this long is dropped by the next rebalance, and taken anew."""
+    """A queue is pulled before it counts as idle.
+
+    PQ-11: a queue that was not pulled for this long is dropped by the next rebalance, and taken anew.
+    """
     for client in facts.clients:
         settings = client.settings
         if settings.pull_interval >= settings.pull_max_idle_time:
@@ -42,21 +38,18 @@ def pull_interval(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "F3",
-    "listener-exceeds-consume-timeout",
-    "The listener returns within the consume timeout.",
-    Severity.WARNING,
-    "PQ-9",
-)
+@group_rule("F3", "listener-exceeds-consume-timeout", Severity.WARNING, "PQ-9")
 def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
-    """PQ-9: the message is sent back while the listener still runs."""
+    """The listener returns within the consume timeout.
+
+    PQ-9: the message is sent back while the listener still runs.
+    """
     for client in _concurrent(facts):
         settings = client.settings
         slowest, timeout = settings.slowest_listener_millis, settings.consume_timeout * 60_000
         if slowest is None or slowest < timeout:
             continue
-        broadcasting = settings.message_model == "BROADCASTING"
+        broadcasting = settings.broadcasts
         after = (
             "sent to a retry topic that no broadcasting consumer reads, and is taken from the cache"
             if broadcasting
@@ -73,16 +66,12 @@ def exceeds_timeout(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "F4",
-    "slow-listener-pins-offset",
-    "One slow message does not hold up its queue.",
-    Severity.NOTE,
-    "PQ-2",
-    "PL-9",
-)
+@group_rule("F4", "slow-listener-pins-offset", Severity.NOTE, "PQ-2", "PL-9")
 def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
-    """PQ-2: the committed offset is that of the oldest unfinished message."""
+    """One slow message does not hold up its queue.
+
+    PQ-2: the committed offset is that of the oldest unfinished message.
+    """
     for client in _concurrent(facts):
         settings = client.settings
         slowest = settings.slowest_listener_millis
@@ -100,16 +89,12 @@ def pins_offset(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "C1",
-    "ack-index-ignored-on-failure",
-    "Of a batch, only the messages that failed come again.",
-    Severity.NOTE,
-    "CC-10",
-    "CC-12",
-)
+@group_rule("C1", "ack-index-ignored-on-failure", Severity.NOTE, "CC-10", "CC-12")
 def ack_index(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-10: ackIndex counts only together with CONSUME_SUCCESS."""
+    """Of a batch, only the messages that failed come again.
+
+    CC-10: ackIndex counts only together with CONSUME_SUCCESS.
+    """
     for client in _concurrent(facts):
         settings = client.settings
         size = min(settings.consume_message_batch_max_size, settings.pull_batch_size)
@@ -117,7 +102,7 @@ def ack_index(facts: GroupFacts) -> Iterator[Finding]:
             continue
         at = facts.place(client, "consume_message_batch_max_size")
         if settings.listener_sets_ack_index:
-            rest = "silently dropped" if settings.message_model == "BROADCASTING" else "sent back"
+            rest = "silently dropped" if settings.broadcasts else "sent back"
             yield Finding(
                 at,
                 f"the listener gets up to {size} messages at a time and sets ackIndex: it counts only with "
@@ -136,15 +121,12 @@ def ack_index(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "D10",
-    "listener-returns-no-status",
-    "The listener answers CONSUME_SUCCESS when its work is done.",
-    Severity.ERROR,
-    "CC-7",
-)
+@group_rule("D10", "listener-returns-no-status", Severity.ERROR, "CC-7")
 def no_status(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-7: null and exceptions count as RECONSUME_LATER."""
+    """The listener answers CONSUME_SUCCESS when its work is done.
+
+    CC-7: null and exceptions count as RECONSUME_LATER.
+    """
     for client in facts.clients:
         if client.settings.listener_may_return_null:
             orderly = client.settings.listener == "orderly"
@@ -162,16 +144,12 @@ def no_status(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "C4",
-    "shutdown-commits-too-early",
-    "A shutdown waits for running listeners.",
-    Severity.NOTE,
-    "ST-8",
-    "ST-9",
-)
+@group_rule("C4", "shutdown-commits-too-early", Severity.NOTE, "ST-8", "ST-9")
 def early_commit(facts: GroupFacts) -> Iterator[Finding]:
-    """ST-8: progress is stored when the wait is over, finished or not; running listeners are interrupted."""
+    """A shutdown waits for running listeners.
+
+    ST-8: progress is stored when the wait is over, finished or not; running listeners are interrupted.
+    """
     for client in facts.clients:
         settings = client.settings
         wait, slowest = settings.await_termination_millis_when_shutdown, settings.slowest_listener_millis
@@ -193,16 +171,12 @@ def early_commit(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "CC-1",
-    "settings-without-effect",
-    "Settings that are given have an effect.",
-    Severity.NOTE,
-    "PQ-9",
-    "CC-1",
-)
+@group_rule("CC-1", "settings-without-effect", Severity.NOTE, "PQ-9", "CC-1")
 def without_effect(facts: GroupFacts) -> Iterator[Finding]:
-    """Settings that another setting makes ineffective."""
+    """Settings that are given have an effect.
+
+    Settings that another setting makes ineffective.
+    """
     for client in facts.clients:
         settings = client.settings
         given = settings.model_fields_set

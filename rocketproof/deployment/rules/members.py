@@ -40,18 +40,12 @@ def same_ids(facts: GroupFacts) -> dict[str, list[Client]]:
     return {id_: clients for id_, clients in found.items() if len(clients) > 1}
 
 
-@group_rule(
-    "A1",
-    "clientid-clash",
-    "Every client of a group has a client id of its own.",
-    Severity.ERROR,
-    "EN-2",
-    "EN-6",
-    "EN-7",
-    "RB-20",
-)
+@group_rule("A1", "clientid-clash", Severity.ERROR, "EN-2", "EN-6", "EN-7", "RB-20")
 def clientid_clash(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-2: the broker lists the id twice, and each client takes the share of its first occurrence."""
+    """Every client of a group has a client id of its own.
+
+    EN-2: the broker lists the id twice, and each client takes the share of its first occurrence.
+    """
     if not facts.clustering:
         return
     for id_, clients in same_ids(facts).items():
@@ -72,16 +66,12 @@ def clientid_clash(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "A2",
-    "group-subscribes-different-topics",
-    "All members of a group subscribe to the same topics.",
-    Severity.ERROR,
-    "EN-2",
-    "ST-5",
-)
+@group_rule("A2", "group-subscribes-different-topics", Severity.ERROR, "EN-2", "ST-5")
 def different_topics(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-2: members count for a group, not for a topic; ST-5: the broker keeps one subscription table for a group."""
+    """All members of a group subscribe to the same topics.
+
+    EN-2: members count for a group, not for a topic; ST-5: the broker keeps one subscription table for a group.
+    """
     for topic in facts.topics:
         away = [client for client in facts.clients if not client.subscribes(topic)]
         if not away:
@@ -112,17 +102,12 @@ def wanted_tags(text: str) -> frozenset[str]:
     return frozenset() if text == "*" else frozenset(filter(None, (tag.strip() for tag in text.split("||"))))
 
 
-@group_rule(
-    "A3",
-    "group-subscribes-different-tags",
-    "All members of a group want the same messages of a topic.",
-    Severity.ERROR,
-    "PL-17",
-    "ST-5",
-    "FI-4",
-)
+@group_rule("A3", "group-subscribes-different-tags", Severity.ERROR, "PL-17", "ST-5", "FI-4")
 def different_tags(facts: GroupFacts) -> Iterator[Finding]:
-    """PL-17: the broker filters for all members with the expression of the latest heartbeat."""
+    """All members of a group want the same messages of a topic.
+
+    PL-17: the broker filters for all members with the expression of the latest heartbeat.
+    """
     for topic in facts.topics:
         wishes: dict[str, list[Client]] = {}
         for client in facts.clients:
@@ -154,16 +139,12 @@ def _contested(facts: GroupFacts, topic: str, wishes: dict[str, list[Client]]) -
     return f" (messages tagged {listing(contested)})" if contested else ""
 
 
-@group_rule(
-    "A7",
-    "unsubscribe-leaves-orphan-queues",
-    "No member unsubscribes from a topic while it runs.",
-    Severity.WARNING,
-    "EN-2",
-    "RB-36",
-)
+@group_rule("A7", "unsubscribe-leaves-orphan-queues", Severity.WARNING, "EN-2", "RB-36")
 def unsubscribes(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-36: the queues are dropped without storing their progress, and stay reserved for the member."""
+    """No member unsubscribes from a topic while it runs.
+
+    RB-36: the queues are dropped without storing their progress, and stay reserved for the member.
+    """
     for client in facts.clients:
         for topic in client.settings.unsubscribes_at_runtime:
             if topic not in facts.topics or not facts.clustering:
@@ -180,15 +161,12 @@ def unsubscribes(facts: GroupFacts) -> Iterator[Finding]:
             break
 
 
-@group_rule(
-    "RB-27",
-    "mixed-strategies",
-    "All members of a group run the same allocation strategy with the same parameters.",
-    Severity.ERROR,
-    "RB-27",
-)
+@group_rule("RB-27", "mixed-strategies", Severity.ERROR, "RB-27")
 def mixed_strategies(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-27: every client runs its own strategy, and the answers only fit together if it is the same."""
+    """All members of a group run the same allocation strategy with the same parameters.
+
+    RB-27: every client runs its own strategy, and the answers only fit together if it is the same.
+    """
     if not facts.clustering:
         return
     used: dict[str, list[Client]] = {}
@@ -220,20 +198,14 @@ def _strategy(settings: Consumer) -> str:
             return name
 
 
-@group_rule(
-    "EN-1",
-    "mixed-message-models",
-    "All members of a group have the same message model and kind of listener.",
-    Severity.ERROR,
-    "EN-1",
-    "RB-7",
-    "OR-1",
-    "SB-15",
-)
+@group_rule("EN-1", "mixed-message-models", Severity.ERROR, "EN-1", "RB-7", "OR-1", "SB-15")
 def mixed_models(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-1: the group is one entry at the broker, whatever its members do."""
+    """All members of a group have the same message model and kind of listener.
+
+    EN-1: the group is one entry at the broker, whatever its members do.
+    """
     if len(facts.every("message_model")) > 1:
-        odd = next(client for client in facts.clients if client.settings.message_model == "BROADCASTING")
+        odd = facts.broadcasting[0]
         yield Finding(
             facts.place(odd, "message_model"),
             f"{odd.name} is BROADCASTING and others are CLUSTERING: it gets all messages, and is counted all the same "
@@ -251,16 +223,12 @@ def mixed_models(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-21",
-    "idle-members",
-    "Every member gets a queue.",
-    Severity.WARNING,
-    "RB-21",
-    "RB-26",
-)
+@group_rule("RB-21", "idle-members", Severity.WARNING, "RB-21", "RB-26")
 def idle_members(facts: GroupFacts) -> Iterator[Finding]:
-    """With fewer queues than members, some have nothing to do."""
+    """Every member gets a queue.
+
+    With fewer queues than members, some have nothing to do.
+    """
     if not facts.clustering or same_ids(facts):
         return
     shares = {topic: facts.division(topic) for topic in facts.topics}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...output.row import Severity
 from ..attempts import duration
 from ..clients import version
-from ..facts import Client, GroupFacts
+from ..facts import GroupFacts
 from ..finding import Finding, group_rule
 
 FORCED_UNLOCK = (5, 2, 0)
@@ -15,27 +15,14 @@ WAITS_FOR_LISTENER = 500
 SUSPEND = (10, 30000)
 
 
-def _orderly(facts: GroupFacts) -> list[Client]:
-    return [
-        client
-        for client in facts.clients
-        if client.settings.listener == "orderly" and client.settings.message_model == "CLUSTERING"
-    ]
-
-
-@group_rule(
-    "E8",
-    "forced-unlock-while-listener-runs",
-    "The listener returns before its queue is given away.",
-    Severity.ERROR,
-    "RB-33",
-    "OR-11",
-)
+@group_rule("E8", "forced-unlock-while-listener-runs", Severity.ERROR, "RB-33", "OR-11")
 def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-33: since 5.2.0 a queue that left the share is unlocked this long after its last renewal, even if a listener
+    """The listener returns before its queue is given away.
+
+    RB-33: since 5.2.0 a queue that left the share is unlocked this long after its last renewal, even if a listener
     runs.
     """
-    for client in _orderly(facts):
+    for client in facts.locking:
         settings = client.settings
         slowest = settings.slowest_listener_millis
         forces = settings.java is not None and settings.java >= FORCED_UNLOCK
@@ -56,18 +43,13 @@ def forced_unlock(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "OR-11",
-    "listener-outlasts-lock",
-    "The listener returns before its lock can expire.",
-    Severity.WARNING,
-    "OR-1",
-    "OR-11",
-    "PQ-10",
-)
+@group_rule("OR-11", "listener-outlasts-lock", Severity.WARNING, "OR-1", "OR-11", "PQ-10")
 def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-11: a batch may start until the client distrusts its lock, and must end before the broker gives it away."""
-    for client in _orderly(facts):
+    """The listener returns before its lock can expire.
+
+    OR-11: a batch may start until the client distrusts its lock, and must end before the broker gives it away.
+    """
+    for client in facts.locking:
         slowest = client.settings.slowest_listener_millis
         life = min(broker.lock_max_live_time for broker in facts.brokers)
         left = life - client.settings.lock_max_live_time
@@ -83,18 +65,13 @@ def outlasts_lock(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "E2",
-    "lock-lifetimes",
-    "Locks are renewed before they expire, and the client distrusts a lock before the broker gives it away.",
-    Severity.ERROR,
-    "OR-1",
-    "OR-9",
-    "PQ-10",
-)
+@group_rule("E2", "lock-lifetimes", Severity.ERROR, "OR-1", "OR-9", "PQ-10")
 def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-9: renewal every 20 s, 30 s of trust at the client, 60 s at the broker; each can be configured separately."""
-    for client in _orderly(facts):
+    """Locks are renewed before they expire, and the client distrusts a lock before the broker gives it away.
+
+    OR-9: renewal every 20 s, 30 s of trust at the client, 60 s at the broker; each can be configured separately.
+    """
+    for client in facts.locking:
         settings = client.settings
         for broker in facts.brokers:
             if settings.lock_max_live_time >= broker.lock_max_live_time:
@@ -118,18 +95,15 @@ def lock_lifetimes(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "OR-8",
-    "orderly-retries",
-    "A message that always fails does not block an ordered queue for ever, and other messages do not overtake it.",
-    Severity.WARNING,
-    "OR-8",
-)
+@group_rule("OR-8", "orderly-retries", Severity.WARNING, "OR-8")
 def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-8: without a maximum the queue waits for ever; with one, later messages pass the dead letter."""
-    for maximum in dict.fromkeys(client.settings.max_reconsume_times for client in _orderly(facts)):
+    """A message that always fails does not block an ordered queue for ever, and other messages do not overtake it.
+
+    OR-8: without a maximum the queue waits for ever; with one, later messages pass the dead letter.
+    """
+    for maximum in dict.fromkeys(client.settings.max_reconsume_times for client in facts.locking):
         at = facts.with_value("max_reconsume_times", maximum)
-        suspend = _orderly(facts)[0].settings.suspend_current_queue_time_millis
+        suspend = facts.locking[0].settings.suspend_current_queue_time_millis
         if maximum == -1:
             yield Finding(
                 at,
@@ -156,18 +130,14 @@ def orderly_retries(facts: GroupFacts) -> Iterator[Finding]:
             )
 
 
-@group_rule(
-    "D3",
-    "orderly-retries-forever-after-max",
-    "An orderly message at its maximum becomes a dead letter.",
-    Severity.ERROR,
-    "SB-15",
-    "OR-8",
-)
+@group_rule("D3", "orderly-retries-forever-after-max", Severity.ERROR, "SB-15", "OR-8")
 def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-15: brokers 5.0.0 to 5.1.0 dead-letter above the maximum, clients up to 5.1.0 send the maximum itself."""
+    """An orderly message at its maximum becomes a dead letter.
+
+    SB-15: brokers 5.0.0 to 5.1.0 dead-letter above the maximum, clients up to 5.1.0 send the maximum itself.
+    """
     brokers = [broker for broker in facts.brokers if (5, 0, 0) <= version(broker.version) < (5, 1, 1)]
-    for client in _orderly(facts):
+    for client in facts.locking:
         limited = client.settings.max_reconsume_times != -1
         if brokers and limited and client.settings.java_before(5, 1, 1):
             yield Finding(
@@ -180,17 +150,14 @@ def orderly_dead_letter_missed(facts: GroupFacts) -> Iterator[Finding]:
             return
 
 
-@group_rule(
-    "OR-7",
-    "suspend-time-out-of-range",
-    "The pause after a failure of an orderly queue is the configured one.",
-    Severity.WARNING,
-    "OR-7",
-)
+@group_rule("OR-7", "suspend-time-out-of-range", Severity.WARNING, "OR-7")
 def suspend_clamped(facts: GroupFacts) -> Iterator[Finding]:
-    """OR-7: the pause is clamped to 10 to 30000 ms."""
+    """The pause after a failure of an orderly queue is the configured one.
+
+    OR-7: the pause is clamped to 10 to 30000 ms.
+    """
     low, high = SUSPEND
-    for client in _orderly(facts):
+    for client in facts.locking:
         given = client.settings.suspend_current_queue_time_millis
         if not low <= given <= high:
             used = low if given < low else high

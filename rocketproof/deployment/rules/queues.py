@@ -14,16 +14,12 @@ from ..finding import Finding, cluster_rule, duplicates, group_rule
 _ORDER = "To shrink: lower write_queue_nums, wait until the queues are drained, then lower read_queue_nums."
 
 
-@cluster_rule(
-    "A13",
-    "read-queues-fewer-than-write-queues",
-    "Every queue that producers write to is read.",
-    Severity.ERROR,
-    "EN-5",
-    "PL-16",
-)
+@cluster_rule("A13", "read-queues-fewer-than-write-queues", Severity.ERROR, "EN-5", "PL-16")
 def unread_queues(description: Description) -> Iterator[Finding]:
-    """EN-5: consumers use the read count, producers the write count."""
+    """Every queue that producers write to is read.
+
+    EN-5: consumers use the read count, producers the write count.
+    """
     for number, topic in enumerate(description.topics):
         here = ("topics", number)
         read, write = topic.read_queue_nums, topic.write_queue_nums
@@ -52,17 +48,12 @@ def _planned(topic: Topic, here: tuple[str, int]) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "G1",
-    "last-offset-skips-new-queues",
-    "New queues are consumed from their first message.",
-    Severity.WARNING,
-    "RB-40",
-    "RB-41",
-    "OF-21",
-)
+@group_rule("G1", "last-offset-skips-new-queues", Severity.WARNING, "RB-40", "RB-41", "OF-21")
 def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-40: where to start is decided for each queue, not for the group; a new queue has no progress."""
+    """New queues are consumed from their first message.
+
+    RB-40: where to start is decided for each queue, not for the group; a new queue has no progress.
+    """
     wheres = [where for where in facts.every("consume_from_where") if where != "CONSUME_FROM_FIRST_OFFSET"]
     if not wheres:
         return
@@ -88,17 +79,12 @@ def new_queues_skipped(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "G2",
-    "last-offset-replays-history",
-    "A new group starts where consume_from_where says.",
-    Severity.NOTE,
-    "RB-40",
-    "RB-41",
-    "OF-21",
-)
+@group_rule("G2", "last-offset-replays-history", Severity.NOTE, "RB-40", "RB-41", "OF-21")
 def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
-    """OF-21: while the first message of a queue is still in memory, a group without progress gets the answer 0."""
+    """A new group starts where consume_from_where says.
+
+    OF-21: while the first message of a queue is still in memory, a group without progress gets the answer 0.
+    """
     if not facts.group.first_start or not facts.clustering:
         return
     for where in facts.every("consume_from_where"):
@@ -119,17 +105,12 @@ def history_replayed(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-40",
-    "timestamp-skips-retries",
-    "Messages that were sent back into a new retry queue are consumed.",
-    Severity.WARNING,
-    "RB-40",
-    "OF-21",
-    "SB-12",
-)
+@group_rule("RB-40", "timestamp-skips-retries", Severity.WARNING, "RB-40", "OF-21", "SB-12")
 def retries_skipped(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-40: with CONSUME_FROM_TIMESTAMP, a retry queue without stored progress is started at its end."""
+    """Messages that were sent back into a new retry queue are consumed.
+
+    RB-40: with CONSUME_FROM_TIMESTAMP, a retry queue without stored progress is started at its end.
+    """
     if not facts.clustering or not facts.any("consume_from_where", "CONSUME_FROM_TIMESTAMP"):
         return
     consumed = [topic for topic in facts.description.topics if topic.name in facts.topics]
@@ -147,16 +128,12 @@ def retries_skipped(facts: GroupFacts) -> Iterator[Finding]:
     )
 
 
-@group_rule(
-    "CC-2",
-    "order-needs-an-orderly-listener",
-    "Topics whose order matters are consumed by orderly listeners.",
-    Severity.ERROR,
-    "CC-2",
-    "SB-19",
-)
+@group_rule("CC-2", "order-needs-an-orderly-listener", Severity.ERROR, "CC-2", "SB-19")
 def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-2: a concurrent consumer runs messages of one queue side by side, and a retry comes minutes later."""
+    """Topics whose order matters are consumed by orderly listeners.
+
+    CC-2: a concurrent consumer runs messages of one queue side by side, and a retry comes minutes later.
+    """
     ordered = [topic for topic in facts.topics if _is_ordered(facts, topic)]
     if ordered and facts.any("listener", "concurrently"):
         threads = max(client.settings.consume_thread_min for client in facts.clients)
@@ -169,16 +146,12 @@ def order_needs_orderly(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "EN-5",
-    "order-lost-when-queues-change",
-    "The number of queues of an ordered topic does not change.",
-    Severity.WARNING,
-    "EN-5",
-    "EN-3",
-)
+@group_rule("EN-5", "order-lost-when-queues-change", Severity.WARNING, "EN-5", "EN-3")
 def order_lost(facts: GroupFacts) -> Iterator[Finding]:
-    """A producer that picks the queue by a key picks another one when the number of queues changes."""
+    """The number of queues of an ordered topic does not change.
+
+    A producer that picks the queue by a key picks another one when the number of queues changes.
+    """
     for number, topic in enumerate(facts.description.topics):
         if topic.name not in facts.topics or not topic.ordered:
             continue

@@ -11,25 +11,19 @@ from ...output.row import Severity
 from ..attempts import duration, maximum_of, retries, waited
 from ..clients import version
 from ..description import DEAD_LETTERS, Description
-from ..facts import Client, GroupFacts
+from ..facts import GroupFacts
 from ..finding import Finding, cluster_rule, group_rule
 from .members import listing
 
 READABLE_DEAD_LETTERS = (4, 9, 2)
 
 
-def _retrying(facts: GroupFacts) -> list[Client]:
-    """Clients whose failed messages go to the retry topic."""
-    return [
-        client
-        for client in facts.clients
-        if client.settings.message_model == "CLUSTERING" and client.settings.listener == "concurrently"
-    ]
-
-
-@group_rule("SB-12", "no-retry-queues", "There is a retry queue for failed messages.", Severity.ERROR, "SB-12")
+@group_rule("SB-12", "no-retry-queues", Severity.ERROR, "SB-12")
 def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-12: the broker answers SUCCESS and stores nothing."""
+    """There is a retry queue for failed messages.
+
+    SB-12: the broker answers SUCCESS and stores nothing.
+    """
     number = facts.group.retry_queue_nums
     if number <= 0 and facts.clustering:
         yield Finding(
@@ -40,16 +34,12 @@ def no_retry_queues(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@cluster_rule(
-    "DL-1",
-    "delay-table-not-ascending",
-    "Each delay level waits longer than the one before.",
-    Severity.WARNING,
-    "DL-1",
-    "SB-9",
-)
+@cluster_rule("DL-1", "delay-table-not-ascending", Severity.WARNING, "DL-1", "SB-9")
 def not_ascending(description: Description) -> Iterator[Finding]:
-    """DL-1: the level grows with the number of the retry; the delay is whatever the table says."""
+    """Each delay level waits longer than the one before.
+
+    DL-1: the level grows with the number of the retry; the delay is whatever the table says.
+    """
     for number, broker in enumerate(description.brokers):
         table = broker.message_delay_level.split(" ")
         delays = DelayTable.parse(broker.message_delay_level).delays
@@ -64,18 +54,13 @@ def not_ascending(description: Description) -> Iterator[Finding]:
                 break
 
 
-@group_rule(
-    "DL-2",
-    "retries-beyond-the-delay-table",
-    "Every retry has a delay level of its own.",
-    Severity.WARNING,
-    "DL-2",
-    "SB-9",
-    "SB-20",
-)
+@group_rule("DL-2", "retries-beyond-the-delay-table", Severity.WARNING, "DL-2", "SB-9", "SB-20")
 def beyond_the_table(facts: GroupFacts) -> Iterator[Finding]:
-    """DL-2: a level beyond the table means the last one; retry r requests level 3 + r."""
-    for client in _retrying(facts)[:1]:
+    """Every retry has a delay level of its own.
+
+    DL-2: a level beyond the table means the last one; retry r requests level 3 + r.
+    """
+    for client in facts.retrying[:1]:
         maximum = client.settings.max_reconsume_times
         if client.settings.delay_level_when_next_consume:
             continue
@@ -108,22 +93,18 @@ def _which(own: int, maximum: int) -> str:
     return f"retries {own + 1} to {maximum:,} all wait"
 
 
-@group_rule(
-    "DL-3",
-    "brokers-delay-differently",
-    "All brokers of a group delay retries alike.",
-    Severity.WARNING,
-    "DL-3",
-    "SB-2",
-)
+@group_rule("DL-3", "brokers-delay-differently", Severity.WARNING, "DL-3", "SB-2")
 def different_tables(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-2: a message is sent back to the broker from which it came, and that broker's table counts."""
-    if not _retrying(facts):
+    """All brokers of a group delay retries alike.
+
+    SB-2: a message is sent back to the broker from which it came, and that broker's table counts.
+    """
+    if not facts.retrying:
         return
     first = facts.brokers[0]
     for broker in facts.brokers[1:]:
         if broker.message_delay_level != first.message_delay_level:
-            maximum = _retrying(facts)[0].settings.max_reconsume_times
+            maximum = facts.retrying[0].settings.max_reconsume_times
             times = [waited(retries(maximum, one.message_delay_level), maximum_of(maximum)) for one in (first, broker)]
             yield Finding(
                 ("brokers", facts.description.brokers.index(broker), "message_delay_level"),
@@ -133,17 +114,13 @@ def different_tables(facts: GroupFacts) -> Iterator[Finding]:
             )
 
 
-@group_rule(
-    "SB-20",
-    "max-reconsume-times",
-    "A failing message is retried as often as intended.",
-    Severity.WARNING,
-    "SB-9",
-    "SB-20",
-)
+@group_rule("SB-20", "max-reconsume-times", Severity.WARNING, "SB-9", "SB-20")
 def attempts(facts: GroupFacts) -> Iterator[Finding]:
-    """SB-9: the broker does not check the number, and uses that of the client whose listener failed."""
-    clients = _retrying(facts)
+    """A failing message is retried as often as intended.
+
+    SB-9: the broker does not check the number, and uses that of the client whose listener failed.
+    """
+    clients = facts.retrying
     if not clients:
         return
     numbers = dict.fromkeys(client.settings.max_reconsume_times for client in clients)
@@ -187,18 +164,13 @@ def attempts(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "CC-14",
-    "fixed-delay-level",
-    "The delay of a retry grows with its number.",
-    Severity.WARNING,
-    "CC-14",
-    "SB-4",
-    "DL-2",
-)
+@group_rule("CC-14", "fixed-delay-level", Severity.WARNING, "CC-14", "SB-4", "DL-2")
 def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
-    """CC-14: the listener's own level is used every time; the fallback path does not know it."""
-    for client in _retrying(facts):
+    """The delay of a retry grows with its number.
+
+    CC-14: the listener's own level is used every time; the fallback path does not know it.
+    """
+    for client in facts.retrying:
         level = client.settings.delay_level_when_next_consume
         if level == 0:
             continue
@@ -224,15 +196,12 @@ def fixed_level(facts: GroupFacts) -> Iterator[Finding]:
         return
 
 
-@group_rule(
-    "DQ-1",
-    "dead-letters-not-readable",
-    "Dead letters can be read.",
-    Severity.NOTE,
-    "DQ-1",
-)
+@group_rule("DQ-1", "dead-letters-not-readable", Severity.NOTE, "DQ-1")
 def dead_letters_not_readable(facts: GroupFacts) -> Iterator[Finding]:
-    """DQ-1: up to 4.9.1 the dead-letter topic is created without read permission."""
+    """Dead letters can be read.
+
+    DQ-1: up to 4.9.1 the dead-letter topic is created without read permission.
+    """
     old = [broker for broker in facts.brokers if version(broker.version) < READABLE_DEAD_LETTERS]
     if not old:
         return
@@ -247,7 +216,7 @@ def dead_letters_not_readable(facts: GroupFacts) -> Iterator[Finding]:
             "do the same for the topic that exists.",
             Severity.ERROR,
         )
-    elif _retrying(facts):
+    elif facts.retrying:
         yield Finding(
             ("brokers", facts.description.brokers.index(old[0])),
             f"{names} creates {DEAD_LETTERS}{facts.group.name} without read permission: nobody can look at the dead "
@@ -256,16 +225,12 @@ def dead_letters_not_readable(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "DQ-4",
-    "dead-letters-consumed",
-    "Dead letters are not consumed by a group that would make them dead letters again.",
-    Severity.ERROR,
-    "DQ-4",
-    "EN-14",
-)
+@group_rule("DQ-4", "dead-letters-consumed", Severity.ERROR, "DQ-4", "EN-14")
 def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
-    """EN-14: a dead letter keeps its number of attempts."""
+    """Dead letters are not consumed by a group that would make them dead letters again.
+
+    EN-14: a dead letter keeps its number of attempts.
+    """
     for client in facts.clients:
         for topic in (*client.settings.subscriptions, *client.settings.sql_subscriptions):
             if not topic.startswith(DEAD_LETTERS):
@@ -278,7 +243,7 @@ def dead_letters_consumed(facts: GroupFacts) -> Iterator[Finding]:
                     "once, without delay and without end.",
                     "Consume them with another group, or send them to their topic again.",
                 )
-            elif client in _retrying(facts):
+            elif client in facts.retrying:
                 maximum = maximum_of(client.settings.max_reconsume_times)
                 carried = _carried(facts.description, topic.removeprefix(DEAD_LETTERS))
                 if not given_up_at_once(carried, maximum):

@@ -17,15 +17,12 @@ def _running(facts: GroupFacts, name: str) -> list[Client]:
     return [client for client in facts.clients if client.settings.allocate_message_queue_strategy == name]
 
 
-@group_rule(
-    "RB-23",
-    "config-lists",
-    "With CONFIG, the lists of the members hold every queue once, including those of the retry topic.",
-    Severity.ERROR,
-    "RB-23",
-)
+@group_rule("RB-23", "config-lists", Severity.ERROR, "RB-23")
 def config_lists(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-23: a client takes its list for every topic, whatever the group looks like."""
+    """With CONFIG, the lists of the members hold every queue once, including those of the retry topic.
+
+    RB-23: a client takes its list for every topic, whatever the group looks like.
+    """
     clients = _running(facts, "CONFIG")
     if not clients:
         return
@@ -57,15 +54,12 @@ def config_lists(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-24",
-    "machine-room-queues-left-out",
-    "With MACHINE_ROOM, every queue is on a broker named room@name in one of the rooms.",
-    Severity.ERROR,
-    "RB-24",
-)
+@group_rule("RB-24", "machine-room-queues-left-out", Severity.ERROR, "RB-24")
 def machine_room(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-24: queues of other brokers go to nobody."""
+    """With MACHINE_ROOM, every queue is on a broker named room@name in one of the rooms.
+
+    RB-24: queues of other brokers go to nobody.
+    """
     clients = _running(facts, "MACHINE_ROOM")
     for client in clients:
         if client.settings.consumeridcs is None:
@@ -96,15 +90,12 @@ def machine_room(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-@group_rule(
-    "RB-25",
-    "machine-room-nearby-unknown-room",
-    "With MACHINE_ROOM_NEARBY, the room of every broker and client is known.",
-    Severity.ERROR,
-    "RB-25",
-)
+@group_rule("RB-25", "machine-room-nearby-unknown-room", Severity.ERROR, "RB-25")
 def machine_room_nearby(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-25: the resolver must name a room; queues of a room without consumers are divided among all."""
+    """With MACHINE_ROOM_NEARBY, the room of every broker and client is known.
+
+    RB-25: the resolver must name a room; queues of a room without consumers are divided among all.
+    """
     clients = _running(facts, "MACHINE_ROOM_NEARBY")
     if not clients:
         return
@@ -137,15 +128,12 @@ def machine_room_nearby(facts: GroupFacts) -> Iterator[Finding]:
             )
 
 
-@group_rule(
-    "RB-26",
-    "empty-hash-ring",
-    "With CONSISTENT_HASH, every client has a place on the ring.",
-    Severity.ERROR,
-    "RB-26",
-)
+@group_rule("RB-26", "empty-hash-ring", Severity.ERROR, "RB-26")
 def empty_ring(facts: GroupFacts) -> Iterator[Finding]:
-    """RB-26: without virtual nodes the ring is empty."""
+    """With CONSISTENT_HASH, every client has a place on the ring.
+
+    RB-26: without virtual nodes the ring is empty.
+    """
     for client in _running(facts, "CONSISTENT_HASH"):
         if client.settings.virtual_node_cnt == 0:
             lost = "; ".join(f"{told(facts.division(topic).orphans)} of {topic}" for topic in facts.topics)

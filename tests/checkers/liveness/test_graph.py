@@ -8,6 +8,7 @@ import networkx
 import numpy as np
 import pytest
 
+from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import Configuration, Domain, Int, Machine, ModelError, Predicate, State, lower
@@ -119,25 +120,25 @@ def test_states_where_the_search_stops_are_not_followed() -> None:
 def test_the_limit_of_states_is_exact() -> None:
     configuration = two_phase_commit.machine.configure()
     _, rows = plain_graph(configuration)
-    assert graph_of(configuration, max_states=288).limit == ""
+    assert graph_of(configuration, limits=Limits(states=288)).limit == ""
     for limit in (1, 2, 100, 287):
-        graph = graph_of(configuration, max_states=limit)
+        graph = graph_of(configuration, limits=Limits(states=limit))
         assert graph.states == limit
         assert graph.limit == f"limit of {limit:,} states reached"
         assert graph.followed == next(
             number for number, row in enumerate(rows) if any(target >= limit for _, target in row)
         )
         assert graph.transitions == sum(map(len, rows[: graph.followed]))
-    with pytest.raises(ModelError, match="max_states=0 leaves no room for the initial state; give 1 or more"):
-        graph_of(configuration, max_states=0)
+    with pytest.raises(ModelError, match="a limit of 0 states leaves no room for the initial one; give 1 or more"):
+        graph_of(configuration, limits=Limits(states=0))
 
 
 def test_the_limits_of_time_and_memory() -> None:
     configuration = two_phase_commit.machine.configure()
-    graph = graph_of(configuration, max_seconds=0)
+    graph = graph_of(configuration, limits=Limits(seconds=0))
     assert (graph.states, graph.followed, graph.limit) == (1, 0, "time limit of 0 s reached")
     # Room for 10,082 states of 104 bytes, or for 174,762 transitions of 6.
-    graph = graph_of(two_phase_commit.machine.configure(managers=6), max_bytes=2**20)
+    graph = graph_of(two_phase_commit.machine.configure(managers=6), limits=Limits(bytes=2**20))
     assert graph.limit == "memory limit of 1 MiB reached"
     assert 0 < graph.followed < graph.states <= 10_082
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketproof.checkers.exploration import NO_LIMITS, Limits
 from rocketproof.checkers.liveness import components
 from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.checkers.liveness.lasso import Lasso, find_fair_lasso, require_fair
@@ -46,8 +47,8 @@ class Jumps:
             machine.action(fair=fair)(jump(f"jump{number}", table))
         return machine
 
-    def graph(self, *, max_states: int | None = None) -> Graph:
-        return reachable_graph(compile_machine(lower(self.machine().configure())), max_states=max_states)
+    def graph(self, *, limits: Limits = NO_LIMITS) -> Graph:
+        return reachable_graph(compile_machine(lower(self.machine().configure())), limits=limits)
 
     def lasso(self, graph: Graph) -> Lasso | None:
         at = [graph.state(number)[0] for number in range(graph.states)]
@@ -156,7 +157,7 @@ def test_the_answer_is_that_of_the_oracle(jumps: Jumps, limit: int) -> None:
     else:
         assert shortest is not None
         judge(jumps, graph, lasso, shortest)
-    part = jumps.graph(max_states=limit)
+    part = jumps.graph(limits=Limits(states=limit))
     found = jumps.lasso(part)
     if found is not None:
         assert shortest is not None

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from rocketproof.checkers.exploration import NO_LIMITS, Limits
 from rocketproof.checkers.liveness import check_all_eventually, check_eventually, require_counterexample
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.run import Run, replay, story
@@ -98,20 +99,20 @@ def unfair(machine: Machine, *names: str) -> Machine:
     return other
 
 
-def settles(machine: Machine, goal: Predicate, limits: dict[str, Any] | None = None) -> Result:
+def settles(machine: Machine, goal: Predicate, limits: Limits = NO_LIMITS) -> Result:
     item = Property(id="settled", statement="It settles.", kind=Kind.SETTLES, holds=goal)
-    return check_eventually(machine.configure(), item, **(limits or {}))
+    return check_eventually(machine.configure(), item, limits=limits)
 
 
 def check(
     machine: Machine,
     goal: Predicate,
     after: Predicate | None = None,
-    limits: dict[str, Any] | None = None,
+    limits: Limits = NO_LIMITS,
     **constants: Any,
 ) -> Result:
     item = Property(id="progress", statement="It goes on.", kind=Kind.EVENTUALLY, holds=goal, after=after)
-    return check_eventually(machine.configure(**constants), item, **(limits or {}))
+    return check_eventually(machine.configure(**constants), item, limits=limits)
 
 
 def labels(run: Run | None) -> tuple[list[str], list[str]]:
@@ -239,7 +240,7 @@ def test_what_settles_stays_as_it_is_from_some_point_on() -> None:
     # A clock that may stop at the wrong hour need not go round.
     result = settles(clock(finish_at=(0, 1)), lambda s: s.hour == 0)
     assert labels(result.run) == (["tick", "finish"], [])
-    assert settles(clock(finish_at=(0, 1)), finished, {"max_states": 3}).verdict is Verdict.UNKNOWN
+    assert settles(clock(finish_at=(0, 1)), finished, Limits(states=3)).verdict is Verdict.UNKNOWN
 
 
 def test_a_goal_that_is_never_owed_is_said_to_say_nothing() -> None:
@@ -255,34 +256,34 @@ def test_a_goal_that_is_never_owed_is_said_to_say_nothing() -> None:
     ("limits", "bounds", "explanation"),
     [
         (
-            {"max_states": 20},
+            Limits(states=20),
             "limit of 20 states reached: 20 states, 30 transitions, depth 3",
             "10 of the 20 states found were not followed.",
         ),
         (
-            {"max_states": 41},
+            Limits(states=41),
             "limit of 41 states reached: 41 states, 87 transitions, depth 6",
             "8 of the 41 states found were not followed.",
         ),
         (
-            {"max_seconds": 0},
+            Limits(seconds=0),
             "time limit of 0 s reached: 1 states, 0 transitions, depth 0",
             "1 of the 1 states found were not followed.",
         ),
     ],
 )
-def test_a_limit_leaves_the_question_open(limits: dict[str, Any], bounds: str, explanation: str) -> None:
+def test_a_limit_leaves_the_question_open(limits: Limits, bounds: str, explanation: str) -> None:
     goal, after = examples.somebody_eats.holds, _somebody_holds_one
     result = check(dining_philosophers.machine, goal, after, limits, order="last_reversed")
     assert (result.verdict, result.bounds, result.explanation) == (Verdict.UNKNOWN, bounds, explanation)
     assert result.figures["complete"] is False
-    whole = check(dining_philosophers.machine, goal, after, {"max_states": 42}, order="last_reversed")
+    whole = check(dining_philosophers.machine, goal, after, Limits(states=42), order="last_reversed")
     assert whole.verdict is Verdict.HOLDS
 
 
 def test_a_violation_found_before_the_limit_stands() -> None:
     goal, after = examples.first_eats.holds, dining_philosophers.first_hungry
-    result = check(dining_philosophers.machine, goal, after, {"max_states": 44})
+    result = check(dining_philosophers.machine, goal, after, Limits(states=44))
     assert result.verdict is Verdict.VIOLATED
     assert result.bounds.startswith("1 step, then a loop of 4; searched limit of 44 states reached: 44 states")
 
@@ -417,5 +418,5 @@ def test_several_properties_share_one_search_and_get_the_same_answers() -> None:
         Verdict.HOLDS,
     ]
     assert {result.figures["states"] for result in together} == {8}
-    limited = check_all_eventually(lock().configure(), properties, max_states=2)
+    limited = check_all_eventually(lock().configure(), properties, limits=Limits(states=2))
     assert [result.verdict for result in limited] == [Verdict.UNKNOWN] * 4
