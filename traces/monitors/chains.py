@@ -1,4 +1,4 @@
-"""What is stored about messages that failed: chains, attempts, places and copies, with room for more.
+"""What is stored about messages that failed: chains, attempts, their places and copies, with room for more.
 
 See :mod:`.attempts` for the functions that use them.
 """
@@ -93,11 +93,10 @@ ATTEMPT = np.dtype(
 )
 """One count of a message."""
 
-PLACE = np.dtype([("offset", np.int64), ("slot", np.int32), ("next", np.int32)])
-"""A further place at which an attempt was delivered, or one that a message has left."""
-
-WAITING = np.dtype([("due", np.int64), ("next", np.int64)])
-"""A copy that waits in the schedule topic."""
+LINK = np.dtype([("value", np.int64), ("slot", np.int32), ("next", np.int32)])
+"""One of a list: a place (an offset in a slot) at which an attempt was delivered, or that a message has left; without
+a slot, when a copy that waits in the schedule topic is due, ms.
+"""
 
 UNEXPLAINED = np.dtype(
     [
@@ -139,23 +138,21 @@ NEW_ATTEMPT = _first(
 """An attempt of which nothing is known yet."""
 
 _START = 1 << 8
-CHAINS, ATTEMPTS, PLACES, WAITS = 0, 1, 2, 3
-UNEXPLAINED_END, UNEXPLAINED_BEGIN = 4, 5
+CHAINS, ATTEMPTS, LINKS, UNEXPLAINED_END, UNEXPLAINED_BEGIN = range(5)
 
-NEEDED = (1, 4, 2, 1, 1)
-"""Maximum number of chains, attempts, places, waiting and unexplained copies that one event may add."""
+NEEDED = (1, 4, 3, 1)
+"""Maximum number of chains, attempts, links and unexplained copies that one event may add."""
 
 
 class Known(NamedTuple):
     """Everything that is known about messages."""
 
     table: MessageTable  # all messages
-    chains: Any  # CHAIN, of which ``used[0]`` are in use; likewise for the next four
+    chains: Any  # CHAIN, of which ``used[0]`` are in use; likewise for the next three
     attempts: Any  # ATTEMPT
-    places: Any  # PLACE
-    waiting: Any  # WAITING
-    unexplained: Any  # UNEXPLAINED by time, of which the first ``used[5]`` have been judged
-    used: Any  # six numbers
+    links: Any  # LINK
+    unexplained: Any  # UNEXPLAINED by time, of which the first ``used[4]`` have been judged
+    used: Any  # five numbers
 
 
 def nothing_known(messages: int = 0) -> Known:
@@ -164,8 +161,7 @@ def nothing_known(messages: int = 0) -> Known:
         table=new_table(messages),
         chains=np.empty(_START, CHAIN),
         attempts=np.empty(_START, ATTEMPT),
-        places=np.empty(_START, PLACE),
-        waiting=np.empty(_START, WAITING),
+        links=np.empty(_START, LINK),
         unexplained=np.empty(_START, UNEXPLAINED),
         used=np.zeros(len(NEEDED) + 1, np.int64),
     )
@@ -173,15 +169,15 @@ def nothing_known(messages: int = 0) -> Known:
 
 def with_room(known: Known) -> Known:
     """The same, with room for what one event may add."""
-    parts = [known.chains, known.attempts, known.places, known.waiting, known.unexplained]
-    for at, needed in enumerate(NEEDED):
-        used = int(known.used[at])
-        if len(parts[at]) - used < needed:
-            longer = np.empty(2 * len(parts[at]), parts[at].dtype)
-            longer[:used] = parts[at][:used]
-            parts[at] = longer
-    names = ("chains", "attempts", "places", "waiting", "unexplained")
-    return known._replace(table=grown(known.table), **dict(zip(names, parts, strict=True)))
+    parts = {}
+    for name, used, needed in zip(
+        ("chains", "attempts", "links", "unexplained"), known.used.tolist(), NEEDED, strict=False
+    ):
+        parts[name] = rows = getattr(known, name)
+        if len(rows) - used < needed:
+            parts[name] = np.empty(2 * len(rows), rows.dtype)
+            parts[name][:used] = rows[:used]
+    return known._replace(table=grown(known.table), **parts)
 
 
 @hot
@@ -189,9 +185,8 @@ def has_room(known: Any) -> Any:
     """Whether there is room for what one event may add."""
     return (
         not is_full(known.table)
-        and len(known.chains) - known.used[CHAINS] >= 1
-        and len(known.attempts) - known.used[ATTEMPTS] >= 4
-        and len(known.places) - known.used[PLACES] >= 2
-        and len(known.waiting) - known.used[WAITS] >= 1
-        and len(known.unexplained) - known.used[UNEXPLAINED_END] >= 1
+        and len(known.chains) - known.used[CHAINS] >= NEEDED[CHAINS]
+        and len(known.attempts) - known.used[ATTEMPTS] >= NEEDED[ATTEMPTS]
+        and len(known.links) - known.used[LINKS] >= NEEDED[LINKS]
+        and len(known.unexplained) - known.used[UNEXPLAINED_END] >= NEEDED[UNEXPLAINED_END]
     )
