@@ -164,8 +164,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
     offset = slot.low
     while offset < until:
         if s.used[0] + ROOM > len(s.rows) or s.rooms[0].past + ROOM > len(s.past):
-            if unseen >= 0:
-                _never_delivered(s, q, time, actor, unseen, offset, jump)
+            _never_delivered(s, q, time, actor, unseen, offset, jump)
             slot.low = offset
             return False
         at = slot.ranges
@@ -183,9 +182,8 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
         there = skip_missing(s, q, offset, until)
         flags = s.cells[find(s, q, offset)].flags if there == offset else 0
         if covered or flags & (Flag.DELIVERED | Flag.DONE):
-            if unseen >= 0:
-                _never_delivered(s, q, time, actor, unseen, offset, jump)
-                unseen = UNKNOWN
+            _never_delivered(s, q, time, actor, unseen, offset, jump)
+            unseen = UNKNOWN
             if flags & Flag.DELIVERED and flags & Flag.DONE == 0 and jump == 0:
                 _unfinished(s, q, time, actor, offset)
             offset = offset + 1 if there == offset else min(there, s.ranges[at].end)
@@ -195,8 +193,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
             offset = max(there, offset + 1)
             if at >= 0:
                 offset = min(offset, s.ranges[at].begin)
-    if unseen >= 0:
-        _never_delivered(s, q, time, actor, unseen, until, jump)
+    _never_delivered(s, q, time, actor, unseen, until, jump)
     set_low(slot, until, time)
     advance(s, q, time)
     return True
@@ -218,7 +215,10 @@ def _of_range(s: Any, q: int, time: int, actor: int, at: int, offset: int, until
 
 @part
 def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: int, jump: int) -> None:
+    """Undelivered offsets were passed; none if ``begin_`` is UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
+    if begin_ < 0:
+        return
     if jump:
         row = s.rows[note(s, _SKIPPED, Note.SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = begin_, end, actor, jump

@@ -67,14 +67,14 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
     if cause == Cause.NONE and _is_replayed(terms, attempt, stage, seen, moved):
         cause = Cause.SCHEDULE_REPLAY
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
-    if cause != Cause.NONE or stage == REPEATED:
-        _tell(known, terms, notes, at, before, cause, claim, count, seen, since)
-        return
     last = known.used[UNEXPLAINED_END]
-    known.used[UNEXPLAINED_END] += 1
     copy = known.unexplained[last]
     copy.time, copy.since, copy.offset, copy.slot, copy.actor = seen.time, since, seen.offset, seen.slot, seen.actor
     copy.chain, copy.attempt, copy.copies, copy.claim = chain, at, count, claim
+    if cause != Cause.NONE or stage == REPEATED:
+        _tell(known, terms, notes, copy, before, cause)
+    else:
+        known.used[UNEXPLAINED_END] += 1
 
 
 @part
@@ -91,35 +91,24 @@ def settle(known: Any, terms: Any, notes: Any, now: int, room: int) -> Any:
             return False
         known.used[UNEXPLAINED_BEGIN] += 1
         at, chain = int64(copy.attempt), int64(copy.chain)
-        seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[chain].origin)
         before = find_attempt(known, chain, known.attempts[at].attempt - 1)
         cause = _cause(known, terms, at, before, copy.copies) if before >= 0 else Cause.NONE
-        _tell(known, terms, notes, at, before, cause, int64(copy.claim), copy.copies, seen, copy.since)
+        _tell(known, terms, notes, copy, before, cause)
     known.used[UNEXPLAINED_BEGIN] = 0
     known.used[UNEXPLAINED_END] = 0
     return True
 
 
 @part
-def _tell(
-    known: Any,
-    terms: Any,
-    notes: Any,
-    at: int,
-    before: int,
-    cause: int,
-    claim: int,
-    count: int,
-    seen: Any,
-    since: int,
-) -> None:
-    """Report why there is copy number ``count`` of the attempt, or that nothing explains it."""
-    attempt = known.attempts[at]
+def _tell(known: Any, terms: Any, notes: Any, copy: Any, before: int, cause: int) -> None:
+    """Report why there is a further copy of an attempt, or that nothing explains it."""
+    attempt, since = known.attempts[copy.attempt], copy.since
+    seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[copy.chain].origin)
     if cause == _TOLD:
         return
     if cause != Cause.NONE:
         attempt.cause = cause
-        explain(notes, _COPY, cause, seen, since, NOBODY, attempt.attempt, count - 1)
+        explain(notes, _COPY, cause, seen, since, NOBODY, attempt.attempt, copy.copies - 1)
         return
     doubt = NOTHING
     if (
@@ -132,7 +121,7 @@ def _tell(
     if before >= 0 and known.attempts[before].deliveries > 0:
         # What answered the failure twice may have happened at any time after it.
         since = known.attempts[before].delivered
-    violate(notes, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
+    violate(notes, int64(copy.claim), seen, since, NOBODY, attempt.attempt, copy.copies - 1, doubt)
 
 
 @part

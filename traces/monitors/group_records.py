@@ -182,11 +182,7 @@ class GroupMissteps:
     """
 
     def __init__(
-        self,
-        noted: dict[tuple[GroupMisstep, Actor, str], Noted],
-        judged: Collection[GroupMisstep],
-        *,
-        of_brokers: bool,
+        self, noted: dict[tuple[GroupMisstep, Actor, str], Noted], judged: Collection[GroupMisstep], *, of_brokers: bool
     ) -> None:
         self._noted, self._judged, self._of_brokers = noted, judged, of_brokers
 

@@ -200,13 +200,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
         scope = int64(terms.slots[at].scope) if at >= 0 else int64(UNKNOWN_SCOPE)
         # Without its queue, an offset is no place.
-        seen = Seen(
-            e.time[i],
-            at,
-            e.offset[i] if flags & NO_QUEUE == 0 else _NEVER,
-            int64(e.actor[i]),
-            e.origin[i],
-        )
+        seen = Seen(e.time[i], at, e.offset[i] if flags & NO_QUEUE == 0 else _NEVER, int64(e.actor[i]), e.origin[i])
         if what == Kind.STORE:
             stored(known, terms, seen)
             continue
@@ -264,18 +258,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             if e.result[i] != Result.NONE:
                 result(known, chain, count, IS_SUCCESS[e.result[i]], seen)
         elif what == Kind.SEND_BACK:
-            send_back(
-                known,
-                terms,
-                notes,
-                chain,
-                count,
-                e.path[i],
-                e.result[i],
-                e.level[i],
-                e.max_attempts[i],
-                seen,
-            )
+            send_back(known, terms, notes, chain, count, e.path[i], e.result[i], e.level[i], e.max_attempts[i], seen)
         elif what == Kind.EXPIRE:
             expire(known, chain, count, seen)
         elif what == Kind.DELAY_DELIVER:

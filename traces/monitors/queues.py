@@ -253,12 +253,10 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             return i
         kind, time, offset = e.kind[i], e.time[i], e.offset[i]
         actor, how, path = int64(e.actor[i]), int64(e.result[i]), int64(e.path[i])
-        if kind == Kind.DELIVER:
-            if offset >= 0:
-                deliver(s, q, time, actor, offset, e.origin[i], int64(e.attempt[i]))
-        elif kind == Kind.RESULT:
-            if offset >= 0:
-                uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
+        if kind == Kind.DELIVER and offset >= 0:
+            deliver(s, q, time, actor, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT and offset >= 0:
+            uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
         elif kind == Kind.COMMIT:
             client = s.actors[actor].client if actor >= 0 else 0
             if offset >= 0 and not commit(s, q, time, actor, client, path, offset):
@@ -275,15 +273,12 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             revoke(s, q, time, actor, path)
         elif kind == Kind.OFFSET_QUERY:
             query(s, q, time, actor, how, offset, e.due[i])
-        elif kind == Kind.SEND_BACK:
-            if offset >= 0:
-                send_back(s, q, time, actor, offset, e.origin[i], how)
-        elif kind == Kind.EXPIRE:
-            if offset >= 0:
-                expire(s, q, time, offset, e.origin[i])
-        elif kind == Kind.DISCARDED:
-            if offset >= 0:
-                discard(s, q, actor, offset)
+        elif kind == Kind.SEND_BACK and offset >= 0:
+            send_back(s, q, time, actor, offset, e.origin[i], how)
+        elif kind == Kind.EXPIRE and offset >= 0:
+            expire(s, q, time, offset, e.origin[i])
+        elif kind == Kind.DISCARDED and offset >= 0:
+            discard(s, q, actor, offset)
         elif kind == Kind.RESET:
             if offset >= 0 and not reset(s, q, time, actor, offset):
                 return i

@@ -306,15 +306,12 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 stored(t, n, kind, offset, int64(e.attempt[i]))
             if kind == Kind.DELAY_DELIVER:
                 move(t, n, offset, int64(e.level[i]), e.due[i])
-        elif kind == Kind.DELIVER:
-            if offset >= 0:
-                deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
-        elif kind == Kind.RESULT:
-            if offset >= 0:
-                result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]), int64(e.level[i]))
-        elif kind == Kind.REMOVED:
-            if offset >= 0:
-                removed(t, n, offset, e.next[i])
+        elif kind == Kind.DELIVER and offset >= 0:
+            deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT and offset >= 0:
+            result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]), int64(e.level[i]))
+        elif kind == Kind.REMOVED and offset >= 0:
+            removed(t, n, offset, e.next[i])
         elif kind == Kind.COMMIT_MEMORY:
             set_in_memory(t, n, offset)
         elif kind == Kind.COMMIT:
@@ -328,16 +325,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
         elif kind == Kind.PULL:
             pull(t, n, offset)
         elif kind == Kind.PULL_RESULT:
-            answer(
-                t,
-                n,
-                int64(e.result[i]),
-                offset,
-                e.next[i],
-                e.low[i],
-                e.high[i],
-                int64(e.count[i]),
-            )
+            answer(t, n, int64(e.result[i]), offset, e.next[i], e.low[i], e.high[i], int64(e.count[i]))
         elif kind == Kind.ASSIGN:
             take(t, n, offset)
         elif kind == Kind.REVOKE:
@@ -356,9 +344,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
             mend(t, n, offset)
             line.mended, line.position = offset, UNKNOWN
             line.watched = UNKNOWN
-        elif kind == Kind.DISCARDED:
-            if offset >= 0:
-                discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.DISCARDED and offset >= 0:
+            discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.SEND_BACK:
             send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]), int64(e.attempt[i]), int64(e.level[i]))
         elif kind == Kind.EXPIRE:
