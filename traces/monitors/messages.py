@@ -81,7 +81,7 @@ _NEVER = int64(ABSENT)
 _PRODUCERS = int64(PRODUCERS)
 
 
-_IS_WANTED = np.isin(np.arange(256), [_KIND[kind] for kind in MESSAGE_KINDS])
+_IS_WANTED: Any = np.isin(np.arange(256), [_KIND[kind] for kind in MESSAGE_KINDS])
 
 
 def wanted(coded: Coded) -> Any:

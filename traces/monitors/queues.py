@@ -10,6 +10,7 @@ One compiled loop processes the events of all queues as they come; its parts are
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -120,10 +121,7 @@ class QueueFold:
         self._learn_names()
         finished, blocked, keeper, uncaused = (np.zeros(len(coded), np.int64) for _ in range(4))
         events = QueueEvents.of(coded)
-        at = 0
-        while at < len(coded):
-            at = _run(self._state, at, events, finished, blocked, keeper, uncaused)
-            self._make_room()
+        self._through(len(coded), lambda at: _run(self._state, at, events, finished, blocked, keeper, uncaused))
         self._obligations.feed(events, finished, blocked, keeper)
         self._causes.feed(events, uncaused)
 
@@ -145,10 +143,7 @@ class QueueFold:
         """The result."""
         self._learn_names()
         slots = len(self._state.slots)
-        at = 0
-        while at < slots:
-            at = _finish(self._state, at)
-            self._make_room()
+        self._through(slots, lambda at: _finish(self._state, at))
         statuses = self._tell_statuses(slots)  # which may enlarge the state
         outcome, state = outcome_of(self._state, statuses), self._state
         terms: Any = {"names": self._names, "settings": self._settings, "context": self._context}
@@ -177,19 +172,18 @@ class QueueFold:
         places = self._state.places[self._state.places["one"] != FREE]
         places = places[np.lexsort([places["other"], places["one"]])]
         slot, page, place = (np.ascontiguousarray(places[name]) for name in ("one", "other", "value"))
-        at = 0
-        while at < len(places):
-            at = message_status.of_pages(self._state, slot, page, place, at, told)
-            self._make_room()
-        at, count = 0, int(self._state.rooms[0]["past"])
-        while at < count:
-            at = message_status.of_passed(self._state, at, count, told)
-            self._make_room()
-        at = 0
-        while at < slots:
-            at = message_status.of_waiting(self._state, at, slots, told)
-            self._make_room()
+        past = int(self._state.rooms[0]["past"])
+        self._through(len(places), lambda at: message_status.of_pages(self._state, slot, page, place, at, told))
+        self._through(past, lambda at: message_status.of_passed(self._state, at, past, told))
+        self._through(slots, lambda at: message_status.of_waiting(self._state, at, slots, told))
         return told
+
+    def _through(self, count: int, step: Callable[[int], int]) -> None:
+        """Call a loop that returns where it ran out of room, or the end, and make room, until it is through."""
+        at = 0
+        while at < count:
+            at = step(at)
+            self._make_room()
 
     def _learn_names(self) -> None:
         """Make room for slots and actors that are new since the last time."""
