@@ -71,7 +71,6 @@ class GroupMisstep(Steps):
         told="stopped without giving up {queue}",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.CLIENT_STOP),
         seen=(Kind.ASSIGN,),
-        seen_or_told=(Kind.REVOKE,),
         rules=("ST-8", "RB-32"),
     )
     STARTED_IN_VAIN = Step(
@@ -155,7 +154,6 @@ class GroupMisstep(Steps):
         told="kept {queue}, which a rebalance had taken away {span} before",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.ASSIGN,),
-        seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
     )
     NOT_ENDING = Step(
@@ -275,7 +273,6 @@ class GroupMisstep(Steps):
         told="kept queues of {topic} for {span} after it had told the brokers that it no longer consumes it",
         needs=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.HEARTBEAT, Kind.REBALANCE, Kind.ASSIGN),
-        seen_or_told=(Kind.REVOKE,),
         rules=("RB-36",),
     )
     UNLISTED = Step(

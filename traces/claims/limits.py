@@ -132,7 +132,6 @@ UNLOCKED_BUSY = Step(
     needs=(Kind.DELIVER, Kind.RESULT, Kind.LOCK, Kind.UNLOCK, Kind.ASSIGN, Kind.REVOKE),
     excused_by=(Kind.UNREGISTER, Kind.CLIENT_STOP),
     seen=(Kind.RESULT, Kind.LOCK, Kind.ASSIGN),
-    seen_or_told=(Kind.REVOKE,),
     rules=("OR-3", "OR-9"),
 )
 LOCKED_LEFT = Step(

@@ -131,9 +131,7 @@ MOVES = (
     Move(kind=Kind.OFFSET_QUERY, mark=Mark.STORED, to=Value.ZERO, results=(Result.MISSING,)),
     Move(kind=Kind.RESET, mark=Mark.STORED),
 )
-"""How events move marks. A queue that is taken is pulled from its owner's start position, and has no in-memory
-offset.
-"""
+"""How events move marks. A queue that is taken is pulled from its owner's start, and has no in-memory offset."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..format.kinds import Kind
-from .evidence import PULLS
+from .evidence import PULLS, RestsOn
 from .marks import Condition, Mark
-from .rests_on import RestsOn
 from .settings import CONSUME_TIMEOUT, Settings
 
 

@@ -1,24 +1,33 @@
-"""The evidence on which a finding rests, by its claim and its row: the kinds of :class:`.rests_on.RestsOn` as masks."""
+"""The evidence on which a finding rests, by its claim and its row: the kinds of :class:`.evidence.RestsOn` as masks."""
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, fields
 
 from ..format.coverage import OF_CLIENTS, evidence_mask
 from ..format.kinds import Kind
 from .causes import Missing
 from .claims import CLAIMS
+from .evidence import RestsOn
 from .group_steps import GroupMisstep
 from .obligations import OBLIGATIONS, Obligation
-from .rests_on import RestsOn
 from .step import Step
 from .steps import Misstep
-from .unexplained import Unexplained
+
+
+@enum.unique
+class Unexplained(enum.IntEnum):
+    """The delivery before an unexplained one, whose process must have recorded what would explain it; in ``value``."""
+
+    OTHER = 0  # it succeeded, or another process was given the message
+    FAILED = 1  # it failed in the same process, which retries if the message could not be sent back (SB-5)
+    TOLD = 2  # it is at or above the offset at which the process was told to begin, which somebody may have reset
 
 
 @dataclass(frozen=True, kw_only=True)
 class Presupposed:
-    """The content of :class:`.rests_on.RestsOn`, with masks of kinds (see ``coverage.evidence_mask``), and one more.
+    """The content of :class:`.evidence.RestsOn`, with masks of kinds (see ``coverage.evidence_mask``), and one more.
 
     Attributes:
         excuses: kinds that must be recorded at all.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..format.kinds import Kind
 from .causes import Missing
 from .claim import TraceClaim
@@ -20,14 +18,11 @@ def shown_by(claim: TraceClaim) -> tuple[Kinds, ...]:
     return _SHOWN_BY[claim.id]
 
 
-def _of(claim: TraceClaim) -> Iterator[Kinds]:
-    yield from claim.violated_by
-    for row in (*Missing, *Misstep, *GroupMisstep):
-        if row.step.claim == claim.id:
-            yield from ((kind,) for kind in (*row.step.of, *row.step.needs, *row.step.in_part_without))
-    for duty in OBLIGATIONS:
-        if duty.claim == claim.id:
-            yield from duty.needs
+def _of(claim: TraceClaim) -> tuple[Kinds, ...]:
+    steps = [row.step for row in (*Missing, *Misstep, *GroupMisstep) if row.step.claim == claim.id]
+    rows: list[Kinds] = [(kind,) for step in steps for kind in (*step.of, *step.needs, *step.in_part_without)]
+    rows += [kinds for duty in OBLIGATIONS if duty.claim == claim.id for kinds in duty.needs]
+    return (*claim.violated_by, *rows) or claim.needs
 
 
 _SHOWN_BY = {claim.id: tuple(dict.fromkeys(_of(claim))) for claim in CLAIMS}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from ..format.kinds import Kind
-from .rests_on import RestsOn
+from .evidence import RestsOn
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,6 @@ class Misstep(Steps):
         statement="A client takes a queue that it does not have.",
         told="took {queue}, which it already had",
         needs=(Kind.ASSIGN, Kind.REVOKE),
-        seen_or_told=(Kind.REVOKE,),
         rules=("RB-30", "RB-32"),
     )
     NOT_HAD = Step(
@@ -81,7 +80,6 @@ class Misstep(Steps):
         needs=(*LEAVING, Kind.EXPIRE),
         in_part_without=(Kind.SEND_BACK,),
         seen=(Kind.DELIVER, Kind.RESULT),
-        seen_or_told=(Kind.EXPIRE,),
         rules=("CC-12", "PQ-2", "PQ-9"),
     )
     NOT_LEFT = Step(
@@ -118,7 +116,6 @@ class Misstep(Steps):
         told="discarded the result of {message} although it had the queue",
         needs=(Kind.DISCARDED, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE),
         seen=(Kind.ASSIGN,),
-        seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-9", "OR-6"),
     )
     OTHER_ANSWER = Step(
@@ -197,7 +194,7 @@ class Misstep(Steps):
         needs=(Kind.COMMIT_MEMORY, Kind.REMOVED, Kind.ASSIGN, Kind.REVOKE),
         beside=(Kind.COMMIT_MEMORY, Kind.REMOVED),
         seen=(Kind.COMMIT_MEMORY, Kind.REMOVED),
-        seen_or_told=(Kind.EXPIRE, Kind.REVOKE),
+        seen_or_told=(Kind.EXPIRE,),
         rules=("CC-13", "OR-7"),
     )
     NEVER_RETURNED = Step(
@@ -219,7 +216,6 @@ class Misstep(Steps):
         statement="A client that stores an offset because it is giving up the queue does give it up.",
         told="stored offset {offset} of {queue} in order to give up the queue but kept it",
         needs=(Kind.COMMIT, Kind.ASSIGN, Kind.REVOKE),
-        seen_or_told=(Kind.REVOKE,),
         rules=("RB-32", "OF-6"),
     )
     NOT_STORED = Step(
@@ -269,7 +265,6 @@ class Misstep(Steps):
         told="was given {message}, one more than the {expected} messages that its pulls had brought",
         needs=(*LEAVING, *PULLS, Kind.ASSIGN),
         seen=(Kind.PULL, Kind.PULL_RESULT),
-        seen_or_told=(Kind.ASSIGN,),
         rules=("FI-3", "PL-19", "CC-1"),
     )
     NOT_LOCKED = Step(
@@ -284,7 +279,6 @@ class Misstep(Steps):
         statement="A client unlocks a queue only when it gives it up.",
         told="unlocked {queue} but kept it",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.UNLOCK),
-        seen_or_told=(Kind.REVOKE,),
         rules=("OR-9", "RB-32"),
     )
     LOCK_OVER = Step(
@@ -331,7 +325,6 @@ class Misstep(Steps):
         told="kept {queue} for another {span} without pulling from it again",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.PULL, Kind.PULL_RESULT, Kind.REMOVED, Kind.REBALANCE, Kind.BROKER_START),
         seen=(Kind.PULL, Kind.PULL_RESULT, Kind.REBALANCE),
-        seen_or_told=(Kind.REMOVED,),
         rules=("PL-1", "PL-22"),
     )
     NOT_WRITTEN = Step(
@@ -356,7 +349,6 @@ class Misstep(Steps):
         told="ended {message} after it had given up the queue, but did not discard the result",
         needs=(Kind.ASSIGN, Kind.REVOKE, *LEAVING, Kind.DISCARDED),
         seen=(Kind.ASSIGN, Kind.RESULT),
-        seen_or_told=(Kind.DISCARDED,),
         rules=("CC-9",),
     )
     LOCKED_TWICE = Step(
@@ -375,7 +367,6 @@ class Misstep(Steps):
         told="was given {message}, which lies below its window from offset {expected} on",
         needs=(*LEAVING, Kind.ASSIGN, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
         seen=(Kind.ASSIGN, Kind.REMOVED),
-        seen_or_told=(Kind.EXPIRE,),
         rules=("CC-1", "PQ-2"),
     )
     TOO_SOON = Step(
@@ -395,7 +386,6 @@ class Misstep(Steps):
         "{offset} on had brought",
         needs=(*LEAVING, *PULLS, Kind.ASSIGN, Kind.REVOKE, Kind.EXPIRE, Kind.RESET, Kind.CORRECT),
         seen=(Kind.PULL_RESULT, Kind.ASSIGN),
-        seen_or_told=(Kind.REVOKE, Kind.EXPIRE),
         rules=("CC-1", "PL-24"),
     )
     LEFT_OUT = Step(
@@ -504,7 +494,6 @@ class Misstep(Steps):
         told="did not store offset {offset} of {queue} for {span}, while it stored those of its other queues",
         needs=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN, Kind.REVOKE),
         seen=(Kind.COMMIT, Kind.COMMIT_MEMORY, Kind.ASSIGN),
-        seen_or_told=(Kind.REVOKE,),
         of_broker=(Kind.COMMIT,),
         rules=("OF-5", "OF-6"),
     )
@@ -516,7 +505,6 @@ class Misstep(Steps):
         told="took {queue} at offset {offset} although it had dropped it for a reset to {expected}",
         needs=(Kind.ASSIGN, Kind.REVOKE, Kind.RESET, Kind.BROKER_START),
         seen=(Kind.ASSIGN,),
-        seen_or_told=(Kind.REVOKE,),
         of_others=(Kind.ASSIGN,),
         rules=("OF-30", "OF-31"),
     )

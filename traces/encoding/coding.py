@@ -178,8 +178,7 @@ class Coder:
             has_queue = bool(queue[at] >= 0)
             at_broker, id_ = (broker.word(at), int(queue[at])) if has_queue else ("", _NO_QUEUE)
             place = (group.word(at), topic.word(at), at_broker, id_)
-            known = self.names.of_groups.get(place[0])
-            own = known is not None and known.mode == "broadcasting"
+            own = self.names.is_broadcasting(place[0])
             # The slot for each client of a broadcasting group is found by a second look-up, below.
             code = _BY_CLIENT - len(self._by_client) if own else self.names.slot_at(*place, "")
             if own:

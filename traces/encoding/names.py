@@ -100,6 +100,18 @@ class Names:
         self._slot_codes: dict[Slot, int] = {}
         self._actor_codes: dict[Actor, int] = {}
 
+    def is_broadcasting(self, group: str) -> bool:
+        """Whether each client of a group has offsets of its own."""
+        return self.of_groups.get(group, _BY_DEFAULT).mode == "broadcasting"
+
+    def is_orderly(self, group: str) -> bool:
+        """Whether a group consumes each queue in order."""
+        return self.of_groups.get(group, _BY_DEFAULT).listener == "orderly"
+
+    def strategy(self, group: str) -> str:
+        """The allocation strategy of a group; empty if nothing is stated about the group."""
+        return self.of_groups[group].strategy if group in self.of_groups else ""
+
     def slot(self, slot: Slot) -> int:
         """The code of a slot; a new slot gets a new code."""
         if slot.client:
@@ -129,15 +141,14 @@ class Names:
         The group is taken from the name of a retry or dead-letter topic if the event does not state it.
         """
         group = group or group_of_topic(topic)
-        if self.of_groups.get(group, _BY_DEFAULT).mode == "broadcasting":
+        if self.is_broadcasting(group):
             return self.slot(Slot(group, topic, broker, queue, client, member))
         return self.slot(Slot(group, topic, broker, queue))
 
     def _flags(self, slot: Slot) -> int:
-        known = self.of_groups.get(slot.group, _BY_DEFAULT)
         flags = {
-            ORDERLY: known.listener == "orderly",
-            BROADCASTING: known.mode == "broadcasting",
+            ORDERLY: self.is_orderly(slot.group),
+            BROADCASTING: self.is_broadcasting(slot.group),
             RETRY_TOPIC: slot.topic.startswith(RETRY_PREFIX),
             DEAD_LETTER_TOPIC: slot.topic.startswith(DEAD_LETTER_PREFIX),
             OF_A_TOPIC: not slot.group,

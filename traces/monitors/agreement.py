@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TypeVar
 
 from ..claims.settings import Settings
 from ..clocks.order import Order
@@ -12,6 +14,8 @@ from ..encoding.names import Actor
 from ..engine.findings import Doubt
 from ..errors import TraceError
 from .memberships import Memberships
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +109,7 @@ def latest(said: Sequence[Statement], actor: Actor, before: int) -> Hashable:
 _GONE = object()
 
 MOST_COMPARED = 2_000_000
-"""Maximum number of pairs of processes that may begin or end to differ, besides :data:`PAIRS_OF_A_CHANGE` for each
-statement.
-"""
+"""How many pairs of processes may begin or end to differ, besides :data:`PAIRS_OF_A_CHANGE` for each statement."""
 
 PAIRS_OF_A_CHANGE = 500
 
@@ -168,17 +170,24 @@ def _pair(one: Actor, other: Actor) -> tuple[Actor, Actor]:
     return (one, other) if one < other else (other, one)
 
 
-def _together(pairs: list[Difference]) -> list[Difference]:
-    joined: list[list[Difference]] = []
-    until = 0
-    for pair in sorted(pairs, key=lambda pair: (pair.since, pair.until, pair.actor, pair.other)):
-        if joined and pair.since <= until:
-            joined[-1].append(pair)
+def overlapping(items: Iterable[_Item], span: Callable[[_Item], tuple[int, int]]) -> list[list[_Item]]:
+    """Items in the order of their beginnings, those at overlapping times in one list."""
+    joined: list[list[_Item]] = []
+    end = 0
+    for item in items:
+        since, until = span(item)
+        if joined and since <= end:
+            joined[-1].append(item)
+            end = max(end, until)
         else:
-            joined.append([pair])
-            until = pair.until
-        until = max(until, pair.until)
-    return [_one(each) for each in joined]
+            joined.append([item])
+            end = until
+    return joined
+
+
+def _together(pairs: list[Difference]) -> list[Difference]:
+    ordered = sorted(pairs, key=lambda pair: (pair.since, pair.until, pair.actor, pair.other))
+    return [_one(each) for each in overlapping(ordered, attrgetter("since", "until"))]
 
 
 def _one(pairs: list[Difference]) -> Difference:

@@ -37,9 +37,7 @@ _NAMED = re.compile(r"\s*([A-Za-z0-9_-]+)\s*(?:\(([^)]*)\))?\s*")
 _FAILED = FAILURES | {Result.ERROR}
 
 _MOST_NODES = 10_000
-"""Maximum number of virtual nodes of a client (usually 10); a recording with more is not followed: it takes memory and
-time.
-"""
+"""Maximum number of virtual nodes of a client (usually 10): more take memory and time, and are not followed."""
 
 
 class Unreadable(ValueError):
@@ -145,7 +143,7 @@ class Allocations:
     def _judge(self, run: Run) -> None:
         if not run.actor.name:
             self.unjudged["its client was not recorded"] += run.count
-        elif run.queues is None or (run.members is None and not self._broadcasting(run.group)):
+        elif run.queues is None or (run.members is None and not self._names.is_broadcasting(run.group)):
             self.unjudged["members or queues were not recorded"] += run.count
         elif run.assigned is None and run.result not in _FAILED and run.members and run.queues:
             self.unjudged["the answer was not recorded"] += run.count
@@ -159,10 +157,10 @@ class Allocations:
                 self.unjudged[str(error)] += run.count
 
     def _compare(self, run: Run) -> None:
-        given = run.detail or self._strategy_of_group(run.group)
+        given = run.detail or self._names.strategy(run.group)
         assigned = frozenset(queues_of(run.topic, run.assigned or ()))
         share: frozenset[MessageQueue] | None
-        if self._broadcasting(run.group):
+        if self._names.is_broadcasting(run.group):
             # RB-7: every queue, without a strategy.
             share, certain = frozenset(queues_of(run.topic, run.queues or ())), True
         else:
@@ -191,11 +189,3 @@ class Allocations:
             expected=NO_ANSWER if share is None else len(share),
             doubt=Doubt.NONE if certain else Doubt.EVIDENCE,
         )
-
-    def _strategy_of_group(self, group: str) -> str:
-        known = self._names.of_groups.get(group)
-        return "" if known is None else known.strategy
-
-    def _broadcasting(self, group: str) -> bool:
-        known = self._names.of_groups.get(group)
-        return known is not None and known.mode == "broadcasting"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..format.schema import ABSENT
 from ..machine_code.compiled import constant, int64, part
-from .chains import ATTEMPTS, CHAINS, NEW_ATTEMPT, NEW_CHAIN, PLACES, WAITS
+from .chains import ATTEMPTS, CHAINS, LINKS, NEW_ATTEMPT, NEW_CHAIN
 from .message_table import TOGETHER, WENT_WELL
 from .notes import NOBODY
 
@@ -141,21 +141,41 @@ def has_place(known: Any, at: int, slot: int, offset: int) -> Any:
         return False
     if attempt.slot == slot and attempt.offset == offset:
         return True
-    place = attempt.places
-    while place >= 0:
-        if known.places[place].slot == slot and known.places[place].offset == offset:
-            return True
-        place = known.places[place].next
-    return False
+    return _has(known, int64(attempt.places), slot, offset)
 
 
 @part
-def _new_place(known: Any, slot: int, offset: int, following: int) -> Any:
-    number = known.used[PLACES]
-    known.used[PLACES] += 1
-    place = known.places[number]
-    place.slot, place.offset, place.next = slot, offset, following
+def _has(known: Any, first: int, slot: int, value: int) -> bool:
+    """Whether a list of links that begins with ``first`` has this one."""
+    at = first
+    while at >= 0 and (known.links[at].slot != slot or known.links[at].value != value):
+        at = int64(known.links[at].next)
+    return bool(at >= 0)
+
+
+@part
+def _with(known: Any, first: int, slot: int, value: int) -> Any:
+    """The beginning of the list with another link."""
+    number = known.used[LINKS]
+    known.used[LINKS] += 1
+    link = known.links[number]
+    link.slot, link.value, link.next = slot, value, first
     return number
+
+
+@part
+def _without(known: Any, first: int, slot: int, value: int) -> Any:
+    """The beginning of the list without this link, if it has it."""
+    before, at = int64(-1), first
+    while at >= 0 and (known.links[at].slot != slot or known.links[at].value != value):
+        before, at = at, int64(known.links[at].next)
+    if at < 0:
+        return first
+    following = int64(known.links[at].next)
+    if before < 0:
+        return following
+    known.links[before].next = following
+    return first
 
 
 @part
@@ -166,61 +186,36 @@ def add_place(known: Any, at: int, slot: int, offset: int) -> None:
         attempt.slot = slot
         attempt.offset = offset
         return
-    attempt.places = _new_place(known, slot, offset, int64(attempt.places))
+    attempt.places = _with(known, int64(attempt.places), slot, offset)
 
 
 @part
 def depart(known: Any, chain: int, slot: int, offset: int) -> None:
     """Record that the message has left a place."""
-    place = known.chains[chain].departed
-    while place >= 0:
-        if known.places[place].slot == slot and known.places[place].offset == offset:
-            return
-        place = known.places[place].next
-    known.chains[chain].departed = _new_place(known, slot, offset, int64(known.chains[chain].departed))
+    departed = int64(known.chains[chain].departed)
+    if not _has(known, departed, slot, offset):
+        known.chains[chain].departed = _with(known, departed, slot, offset)
 
 
 @part
 def come_back(known: Any, chain: int, slot: int, offset: int) -> None:
     """Record that the message is at a place again that it seemed to have left."""
-    before = int64(-1)
-    place = int64(known.chains[chain].departed)
-    while place >= 0 and (known.places[place].slot != slot or known.places[place].offset != offset):
-        before = place
-        place = int64(known.places[place].next)
-    if place < 0:
-        return
-    if before < 0:
-        known.chains[chain].departed = known.places[place].next
-    else:
-        known.places[before].next = known.places[place].next
+    record = known.chains[chain]
+    record.departed = _without(known, int64(record.departed), slot, offset)
 
 
 @part
 def wait(known: Any, at: int, due: int) -> None:
     """Record a copy that waits, until ``due`` (ms)."""
-    number = known.used[WAITS]
-    known.used[WAITS] += 1
-    known.waiting[number].due = due
-    known.waiting[number].next = known.attempts[at].waiting
-    known.attempts[at].waiting = number
+    attempt = known.attempts[at]
+    attempt.waiting = _with(known, int64(attempt.waiting), NOBODY, due)
 
 
 @part
 def leave(known: Any, at: int, due: int) -> None:
     """Record that a copy with this due time no longer waits."""
     attempt = known.attempts[at]
-    before = int64(-1)
-    item = int64(attempt.waiting)
-    while item >= 0 and known.waiting[item].due != due:
-        before = item
-        item = int64(known.waiting[item].next)
-    if item < 0:
-        return
-    if before < 0:
-        attempt.waiting = known.waiting[item].next
-    else:
-        known.waiting[before].next = known.waiting[item].next
+    attempt.waiting = _without(known, int64(attempt.waiting), NOBODY, due)
 
 
 @part
@@ -229,9 +224,9 @@ def earliest(known: Any, at: int) -> Any:
     due = int64(ABSENT)
     item = known.attempts[at].waiting
     while item >= 0:
-        other = known.waiting[item].due
+        other = known.links[item].value
         due = other if due == ABSENT else min(due, other)
-        item = known.waiting[item].next
+        item = known.links[item].next
     return due
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from ..claims.settings import Settings
 from ..encoding.context_events import ContextEvents
@@ -13,6 +14,7 @@ from ..encoding.plain import Plain, plain, restored
 from ..engine.context import actor_named, brokers_of
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
+from .agreement import overlapping
 from .allocations import answers_otherwise
 from .notebook import Notebook, whole
 from .runs import ENDS, Told
@@ -94,9 +96,7 @@ class _Client:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
     def _ran(self, since: int, until: int, within: int, ask: Asked) -> int:
-        """For how long within a period it could balance, ms; what explains pauses is not asked where this is no longer
-        than ``within``.
-        """
+        """For how long within a period it could balance, ms; if it is no longer than ``within``, the whole period."""
         if until - since <= within:
             return until - since
         away, still = int(ask("away", since, until)), int(ask("still", *self.actor, since, until))
@@ -236,13 +236,8 @@ class Balance:
         if client.passes:
             self._seen.judged += len(client.consumed)
         left_out = sorted([*client.left_out, *((*span, topic) for topic, span in client.behind.items())])
-        while left_out:
-            # Topics that are left out at overlapping times are one finding.
-            _, until, _ = left_out[0]
-            together = []
-            while left_out and left_out[0][0] <= until:
-                together.append(left_out.pop(0))
-                until = max(until, together[-1][1])
+        # Topics that are left out at overlapping times are one finding.
+        for together in overlapping(left_out, itemgetter(0, 1)):
             self._seen.left_out.append((client.group, client.actor, together))
 
     def _note(self, group: str, actor: Actor, left_out: list[tuple[int, int, str]], notebook: Notebook) -> None:
@@ -280,5 +275,4 @@ class Balance:
         if members is None:
             return False
         last = before if before is not None else replace(mine[-1], topic=topic, assigned=[])
-        known = self._names.of_groups.get(group)
-        return answers_otherwise(last, strategy=known.strategy if known else "", members=members, queues=queues)
+        return answers_otherwise(last, strategy=self._names.strategy(group), members=members, queues=queues)

@@ -16,16 +16,13 @@ from ..engine.context import Context, brokers_of
 from ..format.coverage import EVER
 from ..format.kinds import Kind, Result
 from ..format.schema import is_of_slave, master_of, may_change_master, slave_of
-from .group_missteps import GroupMissteps
-from .group_records import WITHIN, Acted, Broker, Event, Member
+from .group_records import WITHIN, Acted, Broker, Event, GroupMissteps, Member
 
 _FILES = (Kind.FILE_LOAD, Kind.FILE_PERSIST)
 _WELL = (None, "", Result.OK)
 
 UNWRITTEN, SOME, LATE = 60_000, 2, 10_000
-"""OF-23, DL-4: a table is written every 5 or 10 s. A broker that did so this often continues, and is not delayed this
-long; ms.
-"""
+"""OF-23, DL-4: a table is written every 5 or 10 s; after so many times, it is not delayed for this long, ms."""
 
 
 _Answers = tuple[Any, list[tuple[str, ...]], int]
@@ -129,9 +126,7 @@ class BrokerSteps:
         broker.lists.setdefault(event.get("group") or "", [(EVER, ())]).append((event["time"], told))
 
     def _hear(self, broker: Broker, event: Event) -> None:
-        """Check whether a broker that is heard of, not for the first time after it stood still, has written its
-        tables.
-        """
+        """Check whether a broker that is heard of, not only since it stood still, has written its tables."""
         time, is_stop = event["time"], event["kind"] == Kind.BROKER_STOP
         for last, longest, count in broker.written.values():
             limit = max(UNWRITTEN, SOME * longest)

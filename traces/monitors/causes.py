@@ -20,15 +20,16 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import ROW
 from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Result, codes
-from ..machine_code.compiled import entry, hot, int64, part
+from ..machine_code.compiled import constant, entry, hot, int64, part
 from ..machine_code.pair_table import enter, new_pairs, roomy, value_of
-from .fold import Carried, learnt
+from .fold import FoldOfTables
 from .queue_events import QueueEvents
+from .terms import NEVER, terms_of
 
 _WHOLE = np.int64
 _KIND, _RESULT = codes(Kind), codes(Result)
 _CLAIM = CODE["nothing-without-its-cause"]
-_NEVER, _NOBODY, _UNKNOWN = -(2**60), -1, -1
+_NOBODY, _UNKNOWN = constant(-1), constant(-1)
 _UNJUDGED = OF_A_TOPIC | NO_QUEUE
 _ROOM = 64
 
@@ -38,7 +39,7 @@ PROCESS = np.dtype(
         for name in (
             "slot",  # _NOBODY: the entry is free
             "actor",
-            "since",  # its beginning, ms; _NEVER if it was not recorded: it is then not judged
+            "since",  # its beginning, ms; NEVER if it was not recorded: it is then not judged
             "assigned",  # when it last took the queue
             "blind",  # 1: the content of some pull was not recorded
             "begin",  # what was pulled since then: from here
@@ -53,13 +54,13 @@ PROCESS = np.dtype(
 """What a process did with a queue."""
 
 LACK = np.dtype([("time", _WHOLE), ("offset", _WHOLE)])
-"""An event without a cause: when, ms, _NEVER if there is none; and for which message."""
+"""An event without a cause: when, ms, NEVER if there is none; and for which message."""
 
 
 class Tables(NamedTuple):
     """What the loop works on."""
 
-    beginnings: Any  # of processes, by actor code, ms; _NEVER if it was not recorded
+    beginnings: Any  # of processes, by actor code, ms; NEVER if it was not recorded
     judged: Any  # by kind, a mask of :class:`Missing`
     flags: Any  # of slots
     latest: Any  # for each slot, the position of the process that used it last
@@ -67,14 +68,13 @@ class Tables(NamedTuple):
     index: Any  # their positions by slot and actor
     lacks: Any  # LACK, processes × Missing
     used: Any  # number of processes
-    terms: Any  # skew, ms, and how long a window is remembered, ms
+    terms: Any  # one entry of TERMS
 
 
-_GIVEN = ("beginnings", "judged", "terms")
-
-
-class CauseFold:
+class CauseFold(FoldOfTables):
     """The fold: feed it events, then ask for what had no cause."""
+
+    given = ("beginnings", "judged", "terms")
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._complete, self._begin = names, context.complete, context.begin
@@ -96,7 +96,7 @@ class CauseFold:
             index=new_pairs(_ROOM),
             lacks=_no_lacks(_ROOM),
             used=np.zeros(1, _WHOLE),
-            terms=np.array([settings.skew, settings.stuck], _WHOLE),
+            terms=terms_of(settings, context),
         )
 
     def feed(self, events: QueueEvents, uncaused: Any) -> None:
@@ -106,19 +106,12 @@ class CauseFold:
             self._make_room()
             at = _run(self._tables, at, events, uncaused)
 
-    def carried(self) -> Carried:
-        """See :class:`.fold.Fold`."""
-        return learnt(self._tables, _GIVEN)
-
-    def carry_on(self, carried: Carried) -> None:
-        """See :class:`.fold.Fold`."""
-        self._tables = self._tables._replace(**carried)
-
-    def finish(self) -> tuple[Any, int]:
-        """Rows for everything without a cause, and the number of judged pairs of a process and a queue."""
+    def finish(self) -> tuple[Any, Any]:
+        """Rows for what has no cause, and for each claim, how many pairs of a process and a queue were judged."""
         processes, lacks = self._tables.processes, self._tables.lacks
-        judged = (processes["slot"] >= 0) & (processes["since"] != _NEVER)
-        at, missing = np.nonzero(lacks["time"] != _NEVER)
+        judged = np.zeros(len(CODE), np.int64)
+        judged[_CLAIM] = np.count_nonzero((processes["slot"] >= 0) & (processes["since"] != NEVER))
+        at, missing = np.nonzero(lacks["time"] != NEVER)
         rows = np.zeros(len(at), ROW)
         rows["claim"], rows["other"] = _CLAIM, _NOBODY
         rows["slot"], rows["actor"] = processes["slot"][at], processes["actor"][at]
@@ -126,16 +119,16 @@ class CauseFold:
         rows["offset"] = lacks["offset"][at, missing]
         rows["until"] = rows["offset"] + 1
         rows["value"] = missing
-        return rows, int(np.count_nonzero(judged))
+        return rows, judged
 
     def _make_room(self) -> None:
         """Add new names, and enlarge the table if it is half full."""
         tables, names = self._tables, self._names
         known = len(tables.beginnings)
         if len(names.actors) > known:
-            unknown = self._begin if self._complete else _NEVER
+            unknown = self._begin if self._complete else NEVER
             new = [
-                self._starts.get(actor, unknown) if actor.incarnation >= 0 else _NEVER for actor in names.actors[known:]
+                self._starts.get(actor, unknown) if actor.incarnation >= 0 else NEVER for actor in names.actors[known:]
             ]
             tables = tables._replace(beginnings=np.concatenate([tables.beginnings, np.array(new, _WHOLE)]))
         known = len(tables.flags)
@@ -162,7 +155,7 @@ def _free(count: int) -> Any:
 
 def _no_lacks(count: int) -> Any:
     lacks = np.zeros((count, len(Missing)), LACK)
-    lacks["time"] = _NEVER
+    lacks["time"] = NEVER
     return lacks
 
 
@@ -183,14 +176,14 @@ def _run(t: Any, start: int, e: Any, uncaused: Any) -> Any:
                 at = int64(t.used[0])
                 _begin(t, at, q, actor, e.time[i])
             t.latest[q] = at
-        if t.processes[at].since == _NEVER:
+        if t.processes[at].since == NEVER:
             continue
-        now, offset = e.time[i], max(e.offset[i], int64(_UNKNOWN))
+        now, offset = e.time[i], max(e.offset[i], _UNKNOWN)
         if kind == Kind.ASSIGN:
             _take(t, at, now)
             continue
-        if t.processes[at].assigned == _NEVER and judged & (1 << Missing.ASSIGNMENT):
-            _lacks(t, at, Missing.ASSIGNMENT, now, offset if kind == Kind.DELIVER else int64(_UNKNOWN))
+        if t.processes[at].assigned == NEVER and judged & (1 << Missing.ASSIGNMENT):
+            _lacks(t, at, Missing.ASSIGNMENT, now, offset if kind == Kind.DELIVER else _UNKNOWN)
         if kind == Kind.PULL_RESULT:
             if judged & (1 << Missing.PROGRESS) and e.result[i] == Result.FOUND and 0 <= e.next[i] < offset:
                 _lacks(t, at, Missing.PROGRESS, now, offset)
@@ -199,8 +192,8 @@ def _run(t: Any, start: int, e: Any, uncaused: Any) -> Any:
         elif kind == Kind.DELIVER:
             if offset >= 0:
                 lack = t.lacks[at, Missing.DELIVERY]
-                if lack.offset == offset and now - lack.time <= t.terms[0]:
-                    lack.time = _NEVER
+                if lack.offset == offset and now - lack.time <= t.terms[0].skew:
+                    lack.time = NEVER
                 if judged & (1 << Missing.PULL) and not _is_pulled(t, at, now, offset):
                     _lacks(t, at, Missing.PULL, now, offset)
         elif kind == Kind.RESULT and uncaused[i] and judged & (1 << Missing.DELIVERY):
@@ -214,9 +207,9 @@ def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
     enter(t.index, q, actor, at)
     t.used[0] += 1
     process.slot, process.actor, process.since = q, actor, t.beginnings[actor]
-    if process.since > now + t.terms[0]:
-        process.since = _NEVER  # it ran before its recorded start
-    process.assigned, process.blind = _NEVER, 0
+    if process.since > now + t.terms[0].skew:
+        process.since = NEVER  # it ran before its recorded start
+    process.assigned, process.blind = NEVER, 0
     process.begin = process.end = process.hole = process.hole_end = process.before = process.before_end = _UNKNOWN
 
 
@@ -224,8 +217,8 @@ def _begin(t: Any, at: int, q: int, actor: int, now: int) -> None:
 def _take(t: Any, at: int, now: int) -> None:
     """A window begins. A listener may still be given what was pulled in the previous one."""
     process, lack = t.processes[at], t.lacks[at, Missing.ASSIGNMENT]
-    if now - lack.time <= t.terms[0]:
-        lack.time = _NEVER
+    if now - lack.time <= t.terms[0].skew:
+        lack.time = NEVER
     process.assigned = now
     process.before, process.before_end = process.begin, process.end
     process.begin = process.end = process.hole = process.hole_end = _UNKNOWN
@@ -237,7 +230,7 @@ def _bring(t: Any, at: int, now: int, offset: int, after: int, count: int) -> No
     process, lack = t.processes[at], t.lacks[at, Missing.PULL]
     if offset < 0 or after < 0:
         process.blind = 1
-        lack.time = _NEVER
+        lack.time = NEVER
         return
     # A batch that is stored as one comes as a whole, even if it begins before the requested offset.
     first = min(offset, after - count) if count > 0 else offset
@@ -249,18 +242,18 @@ def _bring(t: Any, at: int, now: int, offset: int, after: int, count: int) -> No
         elif first < process.hole_end and after > process.hole:
             process.hole = process.hole_end = _UNKNOWN
         process.begin, process.end = min(process.begin, first), max(process.end, after)
-    if now - lack.time <= t.terms[0] and first <= lack.offset < after:
-        lack.time = _NEVER
+    if now - lack.time <= t.terms[0].skew and first <= lack.offset < after:
+        lack.time = NEVER
 
 
 @hot
 def _is_pulled(t: Any, at: int, now: int, offset: int) -> bool:
     process = t.processes[at]
     return bool(
-        process.assigned == _NEVER
+        process.assigned == NEVER
         or process.blind
         or (process.begin <= offset < process.end and not process.hole <= offset < process.hole_end)
-        or (process.before <= offset < process.before_end and now - process.assigned <= t.terms[1])
+        or (process.before <= offset < process.before_end and now - process.assigned <= t.terms[0].stuck)
     )
 
 
@@ -268,5 +261,5 @@ def _is_pulled(t: Any, at: int, now: int, offset: int) -> bool:
 def _lacks(t: Any, at: int, missing: int, now: int, offset: int) -> None:
     """An event has no cause so far."""
     lack = t.lacks[at, missing]
-    if lack.time == _NEVER:
+    if lack.time == NEVER:
         lack.time, lack.offset = now, offset

@@ -18,10 +18,11 @@ from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .offset_queries import is_about_to_take
 from .ownership import VISIT, committer, settle, touch, window_of
-from .pages import DELIVERED, DONE, FAILED, REFUSED, SUSPENDED, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
+from .pages import Flag, find, skip_missing
+from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, UNKNOWN
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .regressions import BACK, goes_back, is_misled
+from .terms import QUERY_LIMIT
 
 ROOM = 256
 """Number of free rows and ranges required before an event; one that needs more is interrupted, and continued later."""
@@ -162,9 +163,8 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
     looked = UNKNOWN  # the last range that was checked
     offset = slot.low
     while offset < until:
-        if s.used[0] + ROOM > len(s.rows) or s.terms[0].past + ROOM > len(s.past):
-            if unseen >= 0:
-                _never_delivered(s, q, time, actor, unseen, offset, jump)
+        if s.used[0] + ROOM > len(s.rows) or s.rooms[0].past + ROOM > len(s.past):
+            _never_delivered(s, q, time, actor, unseen, offset, jump)
             slot.low = offset
             return False
         at = slot.ranges
@@ -181,11 +181,10 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
                 _of_range(s, q, time, actor, at, offset, until)
         there = skip_missing(s, q, offset, until)
         flags = s.cells[find(s, q, offset)].flags if there == offset else 0
-        if covered or flags & (DELIVERED | DONE):
-            if unseen >= 0:
-                _never_delivered(s, q, time, actor, unseen, offset, jump)
-                unseen = UNKNOWN
-            if flags & DELIVERED and flags & DONE == 0 and jump == 0:
+        if covered or flags & (Flag.DELIVERED | Flag.DONE):
+            _never_delivered(s, q, time, actor, unseen, offset, jump)
+            unseen = UNKNOWN
+            if flags & Flag.DELIVERED and flags & Flag.DONE == 0 and jump == 0:
                 _unfinished(s, q, time, actor, offset)
             offset = offset + 1 if there == offset else min(there, s.ranges[at].end)
         else:
@@ -194,8 +193,7 @@ def pass_over(s: Any, q: int, time: int, actor: int, until: int, jump: int) -> b
             offset = max(there, offset + 1)
             if at >= 0:
                 offset = min(offset, s.ranges[at].begin)
-    if unseen >= 0:
-        _never_delivered(s, q, time, actor, unseen, until, jump)
+    _never_delivered(s, q, time, actor, unseen, until, jump)
     set_low(slot, until, time)
     advance(s, q, time)
     return True
@@ -217,7 +215,10 @@ def _of_range(s: Any, q: int, time: int, actor: int, at: int, offset: int, until
 
 @part
 def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: int, jump: int) -> None:
+    """Undelivered offsets were passed; none if ``begin_`` is UNKNOWN."""
     slot, terms = s.slots[q], s.terms[0]
+    if begin_ < 0:
+        return
     if jump:
         row = s.rows[note(s, _SKIPPED, Note.SKIPPED, q, time)]
         row.offset, row.until, row.actor, row.value = begin_, end, actor, jump
@@ -244,7 +245,7 @@ def _unfinished(s: Any, q: int, time: int, actor: int, offset: int) -> None:
     terms = s.terms[0]
     cell = s.cells[find(s, q, offset)]
     claim = _UNFINISHED
-    if cell.flags & (FAILED | SUSPENDED | REFUSED):
+    if cell.flags & (Flag.FAILED | Flag.SUSPENDED | Flag.REFUSED):
         claim = _FAILED
         if not terms.send_back:
             return
@@ -267,9 +268,7 @@ def _passed(s: Any, q: int, time: int, begin_: int, end: int) -> None:
 
 @hot
 def retract(s: Any, q: int, time: int, actor: int, offset: int, end: int, claim: int) -> None:
-    """What a commit missed about ``offset`` … ``end`` - 1 happens now: by another clock it may have been before that
-    commit.
-    """
+    """What a commit missed about ``offset`` … ``end`` - 1 happens now: by another clock, perhaps before it."""
     slot = s.slots[q]
     if time - slot.passed_time <= s.terms[0].widest and slot.passed_from < end and offset < slot.passed_to:
         row = s.rows[note(s, claim, RETRACTION, q, time)]

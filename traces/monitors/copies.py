@@ -30,11 +30,6 @@ leaves that a second time, or at a listener.
 """
 
 _COPY, _AFTER = int64(CODE["every-copy-has-a-cause"]), int64(CODE["nothing-after-the-dead-letter"])
-_NONE, _CRASH, _SHUTDOWN = int64(Cause.NONE), int64(Cause.CRASH), int64(Cause.SHUTDOWN)
-_REBALANCE, _TIMEOUT, _SENT_TWICE = int64(Cause.REBALANCE), int64(Cause.TIMEOUT), int64(Cause.SENT_TWICE)
-_STORED_BUT_REFUSED, _FAILED_SEND_BACK = int64(Cause.STORED_BUT_REFUSED), int64(Cause.FAILED_SEND_BACK)
-_REPLAY = int64(Cause.SCHEDULE_REPLAY)
-_EVIDENCE = int64(Doubt.EVIDENCE)
 BATCH = int64(4096)
 """Maximum number of messages sent at once: a batch is limited to 4 MB."""
 
@@ -58,28 +53,28 @@ def account(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: Any, 
     if count == 1:
         # Users ask about the only copy of a message that did not fail: its listener was too slow.
         if before >= 0 and known.attempts[before].failures == 0 and known.attempts[before].expired > 0:
-            attempt.cause = _TIMEOUT
+            attempt.cause = Cause.TIMEOUT
             since = known.attempts[before].delivered
-            explain(notes, _COPY, _TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
+            explain(notes, _COPY, Cause.TIMEOUT, seen, since, NOBODY, attempt.attempt, NOTHING)
         return
     if count <= known.chains[chain].siblings:
         return  # each message of a batch has a copy of its own
-    cause = _NONE
+    cause = Cause.NONE
     if stage != REPEATED and before >= 0:
         cause = _cause(known, terms, at, before, count)
     # A copy whose move was not recorded may have been moved as soon as it was sent back.
     moved = min(attempt.first_delivered, known.attempts[before].failed) if before >= 0 else attempt.first_delivered
-    if cause == _NONE and _is_replayed(terms, attempt, stage, seen, moved):
-        cause = _REPLAY
+    if cause == Cause.NONE and _is_replayed(terms, attempt, stage, seen, moved):
+        cause = Cause.SCHEDULE_REPLAY
     claim = _AFTER if attempt.dead > 0 and stage == REACHED else _COPY
-    if cause != _NONE or stage == REPEATED:
-        _tell(known, terms, notes, at, before, cause, claim, count, seen, since)
-        return
     last = known.used[UNEXPLAINED_END]
-    known.used[UNEXPLAINED_END] += 1
     copy = known.unexplained[last]
     copy.time, copy.since, copy.offset, copy.slot, copy.actor = seen.time, since, seen.offset, seen.slot, seen.actor
     copy.chain, copy.attempt, copy.copies, copy.claim = chain, at, count, claim
+    if cause != Cause.NONE or stage == REPEATED:
+        _tell(known, terms, notes, copy, before, cause)
+    else:
+        known.used[UNEXPLAINED_END] += 1
 
 
 @part
@@ -96,48 +91,37 @@ def settle(known: Any, terms: Any, notes: Any, now: int, room: int) -> Any:
             return False
         known.used[UNEXPLAINED_BEGIN] += 1
         at, chain = int64(copy.attempt), int64(copy.chain)
-        seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[chain].origin)
         before = find_attempt(known, chain, known.attempts[at].attempt - 1)
-        cause = _cause(known, terms, at, before, copy.copies) if before >= 0 else _NONE
-        _tell(known, terms, notes, at, before, cause, int64(copy.claim), copy.copies, seen, copy.since)
+        cause = _cause(known, terms, at, before, copy.copies) if before >= 0 else Cause.NONE
+        _tell(known, terms, notes, copy, before, cause)
     known.used[UNEXPLAINED_BEGIN] = 0
     known.used[UNEXPLAINED_END] = 0
     return True
 
 
 @part
-def _tell(
-    known: Any,
-    terms: Any,
-    notes: Any,
-    at: int,
-    before: int,
-    cause: int,
-    claim: int,
-    count: int,
-    seen: Any,
-    since: int,
-) -> None:
-    """Report why there is copy number ``count`` of the attempt, or that nothing explains it."""
-    attempt = known.attempts[at]
+def _tell(known: Any, terms: Any, notes: Any, copy: Any, before: int, cause: int) -> None:
+    """Report why there is a further copy of an attempt, or that nothing explains it."""
+    attempt, since = known.attempts[copy.attempt], copy.since
+    seen = Seen(copy.time, copy.slot, copy.offset, copy.actor, known.chains[copy.chain].origin)
     if cause == _TOLD:
         return
-    if cause != _NONE:
+    if cause != Cause.NONE:
         attempt.cause = cause
-        explain(notes, _COPY, cause, seen, since, NOBODY, attempt.attempt, count - 1)
+        explain(notes, _COPY, cause, seen, since, NOBODY, attempt.attempt, copy.copies - 1)
         return
     doubt = NOTHING
     if (
         (before < 0 and attempt.attempt > 0)
-        or not terms.given[0].send_backs
-        or not terms.given[0].expiries
+        or not terms.given[0].send_back
+        or not terms.given[0].expire
         or not terms.given[0].restarts
     ):
-        doubt = _EVIDENCE
+        doubt = Doubt.EVIDENCE
     if before >= 0 and known.attempts[before].deliveries > 0:
         # What answered the failure twice may have happened at any time after it.
         since = known.attempts[before].delivered
-    violate(notes, claim, seen, since, NOBODY, attempt.attempt, count - 1, doubt)
+    violate(notes, int64(copy.claim), seen, since, NOBODY, attempt.attempt, copy.copies - 1, doubt)
 
 
 @part
@@ -167,8 +151,8 @@ def account_original(
     if is_retry and attempt.sent > 0 and known.chains[chain].fallbacks == 0:
         violate(notes, _COPY, seen, since, NOBODY, NOTHING, attempt.reached - 1, NOTHING)
         return
-    attempt.cause = _SENT_TWICE
-    explain(notes, _COPY, _SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
+    attempt.cause = Cause.SENT_TWICE
+    explain(notes, _COPY, Cause.SENT_TWICE, seen, since, NOBODY, NOTHING, attempt.reached - 1)
 
 
 @part
@@ -178,12 +162,12 @@ def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
     copies -= int64(known.attempts[at].repeated)  # what the schedule topic has delivered twice is judged there
     # PQ-13: one call leads to one copy, though it may be cleaned first and fail later (F3).
     if failed.expired > 0 and copies <= failed.deliveries:
-        return _TIMEOUT
+        return Cause.TIMEOUT
     if failed.refused > 0:
-        return _STORED_BUT_REFUSED
+        return Cause.STORED_BUT_REFUSED
     if failed.given_up > 0:
-        return _FAILED_SEND_BACK
-    if failed.cause != _NONE:
+        return Cause.FAILED_SEND_BACK
+    if failed.cause != Cause.NONE:
         return int64(failed.cause)
     if failed.failures >= copies:
         if copies_of(failed) > 1:
@@ -192,9 +176,9 @@ def _cause(known: Any, terms: Any, at: int, before: int, copies: int) -> Any:
             terms.ends_actor, terms.ends_time, terms.ends_how, failed.failer, failed.failed, failed.delivered
         )
         if how == CRASHED:
-            return _CRASH
-        return _SHUTDOWN if how == STOPPED else _REBALANCE
-    return _NONE
+            return Cause.CRASH
+        return Cause.SHUTDOWN if how == STOPPED else Cause.REBALANCE
+    return Cause.NONE
 
 
 @part
@@ -203,7 +187,7 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
     has_moved = stage in (MOVED, REPEATED)
     if has_moved and attempt.unsure_move != 0:
         return True
-    if has_moved or (stage == REACHED and not terms.given[0].moves):
+    if has_moved or (stage == REACHED and not terms.given[0].delay_deliver):
         broker = attempt.broker if attempt.broker >= 0 else (terms.slots[seen.slot].broker if seen.slot >= 0 else -1)
         # Which of several copies comes again cannot be determined: the first one may come again just before it.
         since = attempt.first_moved if attempt.first_moved != ABSENT else moved
@@ -213,7 +197,7 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
             if down.broker == broker and not down.saved and down.since <= seen.time and down.until >= since:
                 return True
     is_elsewhere = has_moved and seen.actor != attempt.broker
-    if is_elsewhere or (stage == REACHED and terms.given[0].moves and attempt.moved < attempt.reached):
+    if is_elsewhere or (stage == REACHED and terms.given[0].delay_deliver and attempt.moved < attempt.reached):
         # A slave that acts as master moves it to another broker (EscapeBridge#putMessage): from positions that it took
         # over from its master some time ago, of which its master knows nothing when it is back. The slave begins while
         # its master is still stopping, or died before the recording says so.

@@ -11,6 +11,7 @@ from ..format.schema import ABSENT
 from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, find_attempt, with_broker
 from .copies import STORED, account
+from .delays import delay_of, level_of
 from .notes import NOBODY, NOTHING, judge, violate
 from .retry_terms import COUNTS, LOWEST_MAXIMUM
 
@@ -18,7 +19,6 @@ AT_ONCE = 8_000
 """SB-2, SB-4: request 36 is given up after 5 s, a fallback after 3 s; a dead letter that comes later has waited."""
 
 _EXACTLY, _AFTER = int64(CODE["dead-letter-exactly-at-the-maximum"]), int64(CODE["nothing-after-the-dead-letter"])
-_EVIDENCE = int64(Doubt.EVIDENCE)
 
 
 @part
@@ -71,7 +71,7 @@ def dead_letter(known: Any, terms: Any, notes: Any, chain: int, count: int, seen
     if before < 0:
         return
     failed = known.attempts[before]
-    limit = max(_waits(terms, count - 1), AT_ONCE)
+    limit = max(delay_of(terms, level_of(terms, count - 1)), AT_ONCE)
     waited = failed.last_failed != ABSENT and seen.time - failed.last_failed >= limit
     # If a send-back failed altogether, it is tried again every 5 s (CC-12).
     if (
@@ -116,12 +116,6 @@ def _as_of_others(known: Any, terms: Any, chain: int, count: int, seen: Any) -> 
 
 
 @part
-def _waits(terms: Any, count: int) -> Any:
-    last = len(terms.request_level) - 1
-    return terms.levels[terms.request_level[min(count, last), 0]].delay
-
-
-@part
 def _unheard(terms: Any) -> Any:
     # A send-back long after the failure would explain a late dead letter.
-    return NOTHING if terms.given[0].send_backs else _EVIDENCE
+    return NOTHING if terms.given[0].send_back else Doubt.EVIDENCE

@@ -16,7 +16,6 @@ from .retry_terms import HIGHEST_LEVEL, PRODUCERS
 
 _LEVEL = int64(CODE["level-as-the-count-says"])
 _BEFORE, _WHEN = int64(CODE["never-before-it-is-due"]), int64(CODE["delivered-when-due"])
-_EVIDENCE, _SKEW, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.SKEW), int64(Doubt.LEVELS)
 
 _PRODUCERS = int64(PRODUCERS)
 
@@ -40,9 +39,15 @@ def delay_of(terms: Any, level: int) -> Any:
 
 
 @part
+def level_of(terms: Any, count: int) -> Any:
+    """The level at which request 36 stores a copy of a message that failed with a count (SB-14)."""
+    return int64(terms.request_level[min(count, len(terms.request_level) - 1), 0])
+
+
+@part
 def untold(terms: Any) -> Any:
     """The doubt about anything that depends on the delay levels, or on their number."""
-    return NOTHING if terms.given[0].levels_told else _LEVELS
+    return NOTHING if terms.given[0].levels_told else Doubt.LEVELS
 
 
 @part
@@ -64,7 +69,7 @@ def delay_store(
         attempt.levels |= bit_of(level)
         delay = delay_of(terms, level)
         counted = seen.time + delay
-        rounding, bend = terms.given[0].rounding, terms.given[0].bend
+        rounding, bend = terms.given[0].skew, terms.given[0].bend
         # Less than from any of RocketMQ's levels to the one below, so that a message that waits at the wrong level is
         # reported.
         below = delay_of(terms, level - 1) if level > 1 else int64(0)
@@ -76,7 +81,9 @@ def delay_store(
             violate(notes, _LEVEL, seen, seen.time, NOBODY, level, levels, untold(terms))
         elif is_off:
             bent = due <= counted + rounding + bend and due >= counted - early - bend
-            violate(notes, _LEVEL, seen, seen.time, NOBODY, due, counted, untold(terms) | (_SKEW if bent else NOTHING))
+            violate(
+                notes, _LEVEL, seen, seen.time, NOBODY, due, counted, untold(terms) | (Doubt.SKEW if bent else NOTHING)
+            )
         if due == ABSENT:
             due = counted
             attempt.assumed |= terms.given[0].levels_told == 0
@@ -116,7 +123,7 @@ def delay_deliver(
     # DL-2: it stays in the queue of its level until it is due; a repeated move is from there too.
     if level != ABSENT and attempt.levels != 0 and attempt.levels & bit_of(level) == 0:
         judge(notes, _LEVEL)
-        doubt = NOTHING if attempt.moved <= attempt.stored else _EVIDENCE
+        doubt = NOTHING if attempt.moved <= attempt.stored else Doubt.EVIDENCE
         violate(notes, _LEVEL, seen, attempt.stored_at, NOBODY, level, lowest(attempt.levels), doubt)
     stage = MOVED
     if due == ABSENT:
@@ -137,8 +144,8 @@ def delay_deliver(
         judge(notes, _WHEN)
         deadline = ready(terms, seen.actor, due) + terms.given[0].late
         if seen.time > deadline:
-            doubt = NOTHING if terms.given[0].restarts else _EVIDENCE
-            doubt |= _LEVELS if attempt.assumed else NOTHING
+            doubt = NOTHING if terms.given[0].restarts else Doubt.EVIDENCE
+            doubt |= Doubt.LEVELS if attempt.assumed else NOTHING
             row = violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
             notes.rows[row].late = seen.time - deadline
     if count > 0 or known.chains[chain].scope == _PRODUCERS or stage == REPEATED:
@@ -157,14 +164,14 @@ def _tell_if_never_put(known: Any, terms: Any, notes: Any, chain: int, at: int, 
     """SB-14: what leaves the schedule topic for a retry topic was put there after a failure, for that topic."""
     attempt = known.attempts[at]
     before = find_attempt(known, chain, attempt.attempt - 1)
-    if not is_retry or attempt.moved > 1 or not terms.given[0].stores or before < 0:
+    if not is_retry or attempt.moved > 1 or not terms.given[0].delay_store or before < 0:
         return
     if known.attempts[before].failed == ABSENT:
         return
     judge(notes, _LEVEL)
-    expected = terms.request_level[min(attempt.attempt - 1, len(terms.request_level) - 1), 0]
+    expected = level_of(terms, attempt.attempt - 1)
     # Otherwise it may be of an earlier failure, before the recording.
-    doubt = NOTHING if terms.given[0].complete else _EVIDENCE
+    doubt = NOTHING if terms.given[0].complete else Doubt.EVIDENCE
     violate(notes, _LEVEL, seen, terms.given[0].begin, NOBODY, NOTHING, expected, doubt)
 
 
@@ -177,8 +184,8 @@ def _too_early(terms: Any, notes: Any, attempt: Any, level: int, due: int, seen:
     if 0 < level < len(terms.levels) and seen.time + terms.levels[level].delay < due:
         return
     open_ = apart(terms.order, seen.actor, attempt.broker)
-    doubt = _SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING
-    doubt |= _LEVELS if attempt.assumed else NOTHING
+    doubt = Doubt.SKEW if attempt.broker != seen.actor and due - seen.time <= open_ else NOTHING
+    doubt |= Doubt.LEVELS if attempt.assumed else NOTHING
     violate(notes, _BEFORE, seen, attempt.stored_at, attempt.broker, seen.time, due, doubt)
 
 
@@ -209,8 +216,8 @@ def never_delivered(known: Any, terms: Any, notes: Any, at: int, seen: Any) -> N
     judge(notes, _WHEN)
     if attempt.deliveries > 0:
         seen = Seen(seen.time, seen.slot, ABSENT, seen.actor, seen.origin)  # the place is that of another copy
-    doubt = NOTHING if terms.given[0].restarts and terms.given[0].moves else _EVIDENCE
-    doubt |= _LEVELS if attempt.assumed else NOTHING
+    doubt = NOTHING if terms.given[0].restarts and terms.given[0].delay_deliver else Doubt.EVIDENCE
+    doubt |= Doubt.LEVELS if attempt.assumed else NOTHING
     row = violate(notes, _WHEN, seen, attempt.stored_at, attempt.broker, NOTHING, due, doubt)
     notes.rows[row].late = terms.given[0].end - deadline
 
@@ -227,8 +234,7 @@ def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, se
     if attempt.levels == 0 or attempt.attempt == 0:
         return
     judge(notes, _LEVEL)
-    count = attempt.attempt - 1
-    allowed = bit_of(terms.request_level[min(count, len(terms.request_level) - 1), 0])
+    allowed = bit_of(level_of(terms, attempt.attempt - 1))
     heard = unsure = False
     since = attempt.stored_at
     if before >= 0:
@@ -246,8 +252,8 @@ def levels_as_asked(known: Any, terms: Any, notes: Any, at: int, before: int, se
     wrong = attempt.levels & ~allowed
     if wrong == 0:
         return
-    told = heard or (terms.given[0].send_backs and before >= 0 and not unsure)
-    doubt = NOTHING if told else _EVIDENCE
+    told = heard or (terms.given[0].send_back and before >= 0 and not unsure)
+    doubt = NOTHING if told else Doubt.EVIDENCE
     if (wrong | allowed) >= bit_of(len(terms.levels) - 1):
         doubt |= untold(terms)  # the last level stands for those beyond the table
     violate(notes, _LEVEL, seen, since, NOBODY, lowest(wrong), lowest(allowed), doubt)

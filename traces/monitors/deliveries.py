@@ -7,30 +7,13 @@ from typing import Any
 from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt
-from ..format.kinds import FAILURES, SUCCESSES, Kind, Result, codes
+from ..format.kinds import Kind, Result
 from ..machine_code.compiled import constant, hot, int64, part
 from .commits import UNSURE, begin, retract
-from .departures import departs
+from .departures import IS_FAILURE, IS_SUCCESS, departs
 from .notes import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note
 from .ownership import End, ended, touch, window_of
-from .pages import (
-    DELIVERED,
-    DONE,
-    DROPPED,
-    ELSEWHERE,
-    EXPIRED,
-    FAILED,
-    LASTING,
-    OK,
-    REFUSED,
-    RETURNED,
-    RUNNING,
-    SENT_BACK,
-    SHARED,
-    SUSPENDED,
-    find,
-    take,
-)
+from .pages import LASTING, Flag, find, take
 from .queue_state import ALWAYS, UNKNOWN, WINDOWS
 from .ranges import advance, has_come
 from .repeats import repeated
@@ -47,9 +30,6 @@ _REPEATED, _ONE_LISTENER, _IN_ORDER, _UNFINISHED, _SKIPPED, _FAILED = (
     constant(CODE["failed-message-comes-again"]),
 )
 _GIVEN_UP = constant(CODE["nothing-after-revoke"])
-_RESULT = codes(Result)
-_SUCCEEDED: Any = tuple(sorted(_RESULT[result] for result in SUCCESSES))
-_HAS_FAILED: Any = tuple(sorted(_RESULT[result] for result in FAILURES))
 
 
 @hot
@@ -68,17 +48,17 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
         _in_order(s, q, w, at, time, actor, offset)
         if not s.slots[q].flags & BROADCASTING:
             _one_listener(s, q, w, time, actor, offset)
-    if cell.flags & DELIVERED:
+    if cell.flags & Flag.DELIVERED:
         repeated(s, q, w, at, time, actor, offset, origin, attempt)
-    if not (cell.flags & RUNNING and cell.actor == actor):
+    if not (cell.flags & Flag.RUNNING and cell.actor == actor):
         window.running += 1
     window.called = time
-    first = cell.flags & DELIVERED == 0
+    first = cell.flags & Flag.DELIVERED == 0
     if not first and cell.actor != actor:
-        cell.flags |= SHARED
-    cell.flags = (cell.flags & LASTING) | DELIVERED | RUNNING
+        cell.flags |= Flag.SHARED
+    cell.flags = (cell.flags & LASTING) | Flag.DELIVERED | Flag.RUNNING
     if not terms.send_back:
-        cell.flags &= ~ELSEWHERE
+        cell.flags &= ~Flag.ELSEWHERE
     cell.actor = actor
     cell.time = time
     if offset >= slot.high:
@@ -90,7 +70,7 @@ def deliver(s: Any, q: int, time: int, actor: int, offset: int, origin: int, att
             advance(s, q, time)
     if not terms.result:
         # Results are not recorded: being delivered is then all that can be required.
-        cell.flags |= DONE
+        cell.flags |= Flag.DONE
         if offset == slot.low:
             advance(s, q, time)
 
@@ -106,9 +86,9 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         window = s.windows[q, w]
         window.running = max(window.running - 1, 0)
         window.seen = window.returned = time
-    latest = cell.actor == actor or cell.flags & DELIVERED == 0
-    uncaused = int64(cell.flags & DELIVERED == 0 or (cell.actor != actor and cell.flags & SHARED == 0))
-    succeeded = how == Result.OK or how in _SUCCEEDED
+    latest = cell.actor == actor or cell.flags & Flag.DELIVERED == 0
+    uncaused = int64(cell.flags & Flag.DELIVERED == 0 or (cell.actor != actor and cell.flags & Flag.SHARED == 0))
+    succeeded = IS_SUCCESS[how]
     if time - slot.passed_time <= terms.widest:
         retract(s, q, time, actor, offset, offset + 1, _UNFINISHED)
         if succeeded:
@@ -121,12 +101,12 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
                 row = s.rows[note(s, _ONE_LISTENER, RETRACTION, q, time)]
                 row.offset, row.actor = UNKNOWN, actor
     if latest:
-        cell.flags &= ~RUNNING
+        cell.flags &= ~Flag.RUNNING
     if succeeded:
-        cell.flags |= OK | DONE
+        cell.flags |= Flag.OK | Flag.DONE
     else:
         if origin != 0 and departs(Kind.RESULT, how, s.slots[q].flags, terms.send_back):
-            cell.flags |= ELSEWHERE
+            cell.flags |= Flag.ELSEWHERE
         if latest:
             _not_consumed(s, q, w, at, offset, how)
     if offset == slot.low:
@@ -137,16 +117,16 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
 @part
 def _not_consumed(s: Any, q: int, w: int, at: int, offset: int, how: Result) -> None:
     cell = s.cells[at]
-    if how != Result.SUSPEND and how not in _HAS_FAILED:
-        cell.flags |= RETURNED
+    if not IS_FAILURE[how]:
+        cell.flags |= Flag.RETURNED
     elif s.slots[q].flags & BROADCASTING and not s.slots[q].flags & ORDERLY:
-        cell.flags |= DROPPED | DONE
+        cell.flags |= Flag.DROPPED | Flag.DONE
     elif s.slots[q].flags & ORDERLY:
-        cell.flags |= SUSPENDED
+        cell.flags |= Flag.SUSPENDED
         if w >= 0 and (s.windows[q, w].again < 0 or offset < s.windows[q, w].again):
             s.windows[q, w].again = offset
     else:
-        cell.flags |= FAILED
+        cell.flags |= Flag.FAILED
 
 
 @part
@@ -155,11 +135,11 @@ def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, h
     slot = s.slots[q]
     cell = s.cells[take(s, q, offset)]
     if origin != 0 and departs(Kind.SEND_BACK, how, slot.flags, s.terms[0].send_back):
-        cell.flags |= ELSEWHERE
+        cell.flags |= Flag.ELSEWHERE
     if how == Result.OK:
-        cell.flags |= SENT_BACK | DONE
+        cell.flags |= Flag.SENT_BACK | Flag.DONE
         if cell.actor == actor:
-            cell.flags &= ~REFUSED
+            cell.flags &= ~Flag.REFUSED
         retract(s, q, time, actor, offset, offset + 1, _FAILED)
         w = window_of(s, q, actor)
         if w >= 0 and s.windows[q, w].again == offset:
@@ -167,18 +147,18 @@ def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, h
         if offset == slot.low:
             advance(s, q, time)
     elif cell.actor == actor:
-        cell.flags |= REFUSED
+        cell.flags |= Flag.REFUSED
 
 
 @part
 def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
     """The client cleans a message whose listener runs too long (PQ-9)."""
     cell = s.cells[take(s, q, offset)]
-    cell.flags |= EXPIRED
+    cell.flags |= Flag.EXPIRED
     if origin != 0 and departs(Kind.EXPIRE, Result.NONE, s.slots[q].flags, s.terms[0].send_back):
-        cell.flags |= ELSEWHERE
+        cell.flags |= Flag.ELSEWHERE
     if not s.terms[0].send_back:
-        cell.flags |= DONE
+        cell.flags |= Flag.DONE
         if offset == s.slots[q].low:
             advance(s, q, time)
 
@@ -189,11 +169,11 @@ def discard(s: Any, q: int, actor: int, offset: int) -> None:
     at = find(s, q, offset)
     if at >= 0 and s.cells[at].actor == actor:
         flags = s.cells[at].flags
-        if flags & RUNNING:
+        if flags & Flag.RUNNING:
             w = window_of(s, q, actor)
             if w >= 0:
                 s.windows[q, w].running = max(s.windows[q, w].running - 1, 0)
-        s.cells[at].flags = (flags & ~(RUNNING | REFUSED | SUSPENDED)) | RETURNED
+        s.cells[at].flags = (flags & ~(Flag.RUNNING | Flag.REFUSED | Flag.SUSPENDED)) | Flag.RETURNED
 
 
 @part
@@ -240,7 +220,7 @@ def _in_order(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: in
         window.again = UNKNOWN
     elif window.again == offset:
         window.again = _next_put_off(s, q, w, offset + 1)
-    elif offset < window.next and s.cells[at].flags & DELIVERED == 0:
+    elif offset < window.next and s.cells[at].flags & Flag.DELIVERED == 0:
         wrong = True
     if wrong:
         row = s.rows[finding(s, _IN_ORDER, VIOLATION, CERTAIN, q, time)]
@@ -255,9 +235,9 @@ def _next_put_off(s: Any, q: int, w: int, offset: int) -> Any:
     window = s.windows[q, w]
     while offset < window.next:
         at = find(s, q, offset)
-        if at >= 0 and s.cells[at].flags & SUSPENDED and s.cells[at].actor == window.actor:
+        if at >= 0 and s.cells[at].flags & Flag.SUSPENDED and s.cells[at].actor == window.actor:
             return offset
-        if at < 0 or s.cells[at].flags & SENT_BACK == 0:
+        if at < 0 or s.cells[at].flags & Flag.SENT_BACK == 0:
             return UNKNOWN
         offset += 1
     return UNKNOWN

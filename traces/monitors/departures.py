@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC
-from ..format.kinds import FAILURES, Kind, Result
+from ..format.kinds import FAILURES, SUCCESSES, Kind, Result
 from ..machine_code.compiled import hot
 
-_IS_FAILURE = np.array([result in FAILURES or result is Result.SUSPEND for result in Result])
+IS_SUCCESS = np.array([result in SUCCESSES for result in Result])
+IS_FAILURE = np.array([result in FAILURES or result is Result.SUSPEND for result in Result])
+"""Whether a listener has consumed a message, or will be given it again, by the code of its result."""
+
 # Copies are always reported by the monitor by message, and a broadcasting group never retries (CC-11).
 _STAYS = BROADCASTING | RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
 
@@ -32,4 +35,4 @@ def departs(kind: Kind, result: Result, flags: int, send_backs: bool) -> Any:
     if send_backs:
         return kind == Kind.SEND_BACK and result == Result.OK
     # An orderly listener gets the message again at the same place (OR-7).
-    return kind == Kind.EXPIRE or (kind == Kind.RESULT and _IS_FAILURE[result] and flags & ORDERLY == 0)
+    return kind == Kind.EXPIRE or (kind == Kind.RESULT and IS_FAILURE[result] and flags & ORDERLY == 0)

@@ -7,18 +7,13 @@ had before it was seen. Only all queues together show which of the two applies, 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from ..claims.claims import CODE
 from ..claims.settings import Settings
 from ..encoding.names import Names
 from ..engine.findings import Note, sort_rows
 from .commits import Jump
 from .fold import Outcome
-
-_SKIPPED = CODE["nothing-skipped"]
 
 
 def settle_first_starts(outcome: Outcome, names: Names, settings: Settings) -> Outcome:
@@ -39,12 +34,10 @@ def settle_first_starts(outcome: Outcome, names: Names, settings: Settings) -> O
         topic = slot.group, slot.topic, slot.client
         earliest[topic] = min(earliest.get(topic, time), time)
     rows = rows.copy()
-    violated = outcome.violated.copy()
     for at in starts.tolist():
         slot = names.slots[int(rows["slot"][at])]
         known = earliest[slot.group, slot.topic, slot.client]
         if known < int(rows["time"][at]) - settings.rounds:
             rows["note"][at] = Note.NONE
             rows["since"][at] = known
-            violated[_SKIPPED] += 1
-    return replace(outcome, rows=sort_rows(rows), violated=violated)
+    return outcome.with_rows(sort_rows(rows))

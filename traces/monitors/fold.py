@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ..claims.claims import CLAIMS
 from ..encoding.coding import Coded
-from ..engine.findings import ROW
+from ..engine.findings import ROW, Note
 from ..format.message_status import MessageStatus
 
 MOST_KEPT = 1_000_000
@@ -47,12 +47,21 @@ class Outcome:
     statuses: Any
     passed_over: Mapping[str, int] = field(default_factory=dict)
 
+    def with_rows(self, rows: Any) -> Outcome:
+        """The outcome with other rows, and with their violations in its counts instead of those of its own rows."""
+        violated, doubtful = violations_in(rows) - violations_in(self.rows)
+        return replace(self, rows=rows, violated=self.violated + violated, doubtful=self.doubtful + doubtful)
+
     def without(self, explained: Sequence[int]) -> Outcome:
-        """The outcome without some findings, by their positions among the rows, in its counts too."""
-        violated, doubtful = self.violated.copy(), self.doubtful.copy()
-        for row in self.rows[explained]:
-            (doubtful if row["doubt"] else violated)[row["claim"]] -= 1
-        return replace(self, rows=np.delete(self.rows, explained), violated=violated, doubtful=doubtful)
+        """The outcome without some findings, by their positions among the rows."""
+        return self.with_rows(np.delete(self.rows, explained))
+
+
+def violations_in(rows: Any) -> Any:
+    """For each claim, how many violations some rows contain: those without doubt, and those in doubt; int64."""
+    told = rows[(rows["note"] == Note.NONE) & (rows["cause"] == 0)]
+    sure = told["doubt"] == 0
+    return np.array([np.bincount(told["claim"][which], minlength=len(CLAIMS)) for which in (sure, ~sure)])
 
 
 class Fold(Protocol):
@@ -69,6 +78,25 @@ class Fold(Protocol):
 
     def carry_on(self, carried: Carried) -> None:
         """Take over the state of another fold; called before the first event. Codes of names must be the same."""
+
+
+class FoldOfTables:
+    """A fold whose state is a named tuple of arrays.
+
+    Attributes:
+        given: names of the arrays that it gets when it is made.
+    """
+
+    given: ClassVar[tuple[str, ...]]
+    _tables: Any
+
+    def carried(self) -> Carried:
+        """See :class:`Fold`."""
+        return learnt(self._tables, self.given)
+
+    def carry_on(self, carried: Carried) -> None:
+        """See :class:`Fold`."""
+        self._tables = self._tables._replace(**carried)
 
 
 def learnt(tables: Any, given: Collection[str]) -> Carried:

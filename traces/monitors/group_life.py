@@ -21,7 +21,6 @@ from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .memberships import Membership, Memberships
-from .notes import DOUBTFUL, VIOLATED
 from .processes import more_than_once
 from .runs import Run, Told, told_by
 from .standstills import Standstills, within
@@ -38,16 +37,11 @@ _BROKERS = EVIDENCE_BIT[Kind.BROKER_START] | EVIDENCE_BIT[Kind.BROKER_STOP]
 _SIGNS = EVIDENCE_BIT[Kind.HEARTBEAT] | EVIDENCE_BIT[Kind.REBALANCE] | EVIDENCE_BIT[Kind.CLIENT_START]
 
 
-def without_explained(rows: Any, counts: Any, *, names: Names, settings: Settings, context: Context) -> Any:
-    """The rows without the explained ones; ``counts`` is changed accordingly."""
-    suspects = (rows["note"] == 0) & (
-        (rows["claim"] == _CURRENT)
-        | (rows["claim"] == _OWNED)
-        | (rows["claim"] == _OWNERS)
-        | (rows["claim"] == _FLAPPING)
-        | (rows["claim"] == _OVERLAPS)
-        | ((rows["claim"] == _MOVES) & (rows["value"] == Reason.NO_OWNER))
-    )
+def without_explained(rows: Any, *, names: Names, settings: Settings, context: Context) -> Any:
+    """The rows without the explained ones; others may now be in doubt."""
+    of_groups = np.isin(rows["claim"], (_CURRENT, _OWNED, _OWNERS, _FLAPPING, _OVERLAPS))
+    of_groups |= (rows["claim"] == _MOVES) & (rows["value"] == Reason.NO_OWNER)
+    suspects = of_groups & (rows["note"] == 0)
     if not suspects.any():
         return rows
     group = _Groups(context, settings, names)
@@ -97,12 +91,8 @@ def without_explained(rows: Any, counts: Any, *, names: Names, settings: Setting
                 # back.
                 is_long = row["late"] > settings.heartbeat
                 unseen |= not is_long or not group.divides(slot, since, until)
-        if keep[at] and unseen:
-            counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
-            counts[DOUBTFUL, row["claim"]] += 1
-            rows["doubt"][at] |= int(Doubt.EVIDENCE)
-        if not keep[at]:
-            counts[DOUBTFUL if row["doubt"] else VIOLATED, row["claim"]] -= 1
+        if unseen:
+            row["doubt"] |= int(Doubt.EVIDENCE)
     return rows[keep]
 
 
@@ -167,9 +157,7 @@ class _Groups:
         return min(learnt[0], membership.first + self._settings.route_poll) if learnt else membership.first
 
     def _wants_again(self, membership: Membership, topic: str, since: int, until: int) -> int:
-        """EN-10: since when a member consumes a topic again, by its heartbeats; ``until`` if it does not, and
-        ``since`` if it always did.
-        """
+        """EN-10: since when a member consumes a topic; ``until`` if it does not, ``since`` if it always did."""
         again = until
         for run, topics in reversed(self._heartbeats(membership.group).get(membership.actor, ())):
             if run.first <= until:
@@ -223,9 +211,7 @@ class _Groups:
         )
 
     def _is_in_route(self, slot: Slot, since: int, until: int) -> bool:
-        """ST-3: whether the name server had announced a queue for long enough for all to know it; yes if this was not
-        recorded.
-        """
+        """ST-3: whether a queue was in the route for long enough for all to know it; yes if not recorded."""
         told = [
             run for run in self._told.about("", Kind.ROUTE, slot.topic) if run.queues is not None and run.first <= until
         ]

@@ -44,9 +44,7 @@ class GroupShare:
         return events.taken(np.flatnonzero(chosen))
 
     def common(self, events: ContextEvents, pause: int) -> Told:
-        """What groups know of each other, of the events of a whole recording: routes, and passes that name no group.
-        ``pause`` as for :func:`~.runs.told_by`.
-        """
+        """Routes of a whole recording, and passes that name no group; ``pause`` as for :func:`~.runs.told_by`."""
         return events.once(told_by if self.count == 1 else _common, pause)
 
 

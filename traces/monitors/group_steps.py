@@ -25,8 +25,19 @@ from ..format.coverage import EVER
 from ..format.kinds import BROKER_RUNS, Kind, Path, Result
 from .allocations import strategy_of
 from .broker_steps import BrokerSteps, tables_in
-from .group_missteps import GroupMissteps, judged_in
-from .group_records import WITHIN, Acted, Event, Member, Pass, QueueHeld, Route, queue_of, set_of, version_of
+from .group_records import (
+    WITHIN,
+    Acted,
+    Event,
+    GroupMissteps,
+    Member,
+    Pass,
+    QueueHeld,
+    Route,
+    judged_in,
+    queue_of,
+    set_of,
+)
 from .notebook import Notebook
 from .shares import Shares
 from .steps.state import APART
@@ -35,13 +46,14 @@ from .subscriptions import NUMBERED, asked_for, parse_subscription
 SUBSCRIBED, _DAY = 6_000, 86_400_000
 """A subscription is reported once it is this old, ms, and at most a day: an older version is no time."""
 
+_NO_TIME = 10**18
+"""Versions from this one on are no times of any clock."""
+
 LATE = 10_000
 """A process that changes its subscription informs the brokers at once, at most a round of heartbeats later; ms."""
 
 SOME = 4
-"""A process with this many recorded heartbeats is recorded with all of them, not only with those that change
-something.
-"""
+"""With so many recorded heartbeats, a process is recorded with all of them, not only with changes."""
 
 
 class GroupSteps:
@@ -167,15 +179,18 @@ class GroupSteps:
         given = event.get("subscriptions")
         if given is None:
             return
-        told = dict(map(version_of, given))
+        subscriptions = list(map(parse_subscription, given))
+        told = {
+            topic: EVER if version is None or version >= _NO_TIME else version for topic, _, version in subscriptions
+        }
         member.repeats |= told == member.told and event["time"] - member.told_at > LATE
-        for topic, expression, version in map(parse_subscription, given):
+        for topic, expression, version in subscriptions:
             if version and member.expressions.get(topic, (0, ""))[0] == version:
                 if member.expressions[topic][1] != asked_for(expression):
                     self._missteps.note(GroupMisstep.OTHER_EXPRESSION, member, event, topic=topic)
             elif version:
                 member.expressions[topic] = version, asked_for(expression)
-        if retry_topic(member.group) in told and self._is_broadcasting(member.group):
+        if retry_topic(member.group) in told and self._names.is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.RETRIES_TOLD, member, event, topic=retry_topic(member.group))
         for topic, version in told.items():
             before = member.before.get(topic, EVER)
@@ -256,8 +271,7 @@ class GroupSteps:
         assigned = None if queues is None or event.get("assigned") is None else set_of(event["assigned"])
         if queues is not None:
             divided = set_of(queues)
-            of_group = self._names.of_groups.get(member.group)
-            has_settings = strategy_of(event.get("detail") or (of_group.strategy if of_group else "AVG")) is None
+            has_settings = strategy_of(event.get("detail") or self._names.strategy(member.group) or "AVG") is None
             is_other = assigned is not None and not assigned <= divided
             if has_settings and is_other:
                 # CONFIG answers its configured queues whatever the topic, and a recording does not say of which topic.
@@ -277,18 +291,20 @@ class GroupSteps:
             if held and time - since > self._settings.rounds:
                 self._missteps.note(GroupMisstep.STILL_HAD, member, event, since=since, topic=of)
         # RB-7: a broadcasting client asks no broker for the members: it may balance while it can reach none.
-        if (member.beats >= SOME or member.repeats) and not (members is None and self._is_broadcasting(member.group)):
+        if (member.beats >= SOME or member.repeats) and not (
+            members is None and self._names.is_broadcasting(member.group)
+        ):
             member.silent_since = time if member.silent_since is None else member.silent_since
             if time - member.silent_since > self._settings.silent_death:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
-        if member.started is not None and not member.read and self._is_broadcasting(member.group):
+        if member.started is not None and not member.read and self._names.is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)
         before, strategy = member.passes.get(topic), event.get("detail") or ""
         self._shares.listed(member, event, topic, before)
         if before is not None and strategy and before.strategy and strategy != before.strategy:
             self._missteps.note(GroupMisstep.OTHER_STRATEGY, member, event, since=before.time, topic=topic)
         if assigned is not None:
-            is_orderly = self._is_orderly(member.group)
+            is_orderly = self._names.is_orderly(member.group)
             self._shares.given(member, event, topic, assigned, before, is_orderly=is_orderly)
         # A resumed consumer makes a pass concurrently with its client's thread, and each acts on its own.
         beside = before.assigned if before is not None and time - before.time <= APART else None
@@ -300,7 +316,7 @@ class GroupSteps:
                 had.lost_at = None
             elif had.lost_at is None:
                 had.lost_at = time
-            elif not self._is_orderly(member.group) and time - had.lost_at > APART:
+            elif not self._names.is_orderly(member.group) and time - had.lost_at > APART:
                 self._missteps.note(GroupMisstep.KEPT, member, event, since=had.lost_at, topic=topic, queue=queue)
 
     def lock(self, event: Event) -> None:
@@ -400,14 +416,6 @@ class GroupSteps:
         """Whether a start of the process in the group would be in the recording."""
         is_started = self._asked("starts", member.group) or self._asked("has_start", *member.actor)
         return bool(member.passes) or is_started
-
-    def _is_broadcasting(self, group: str) -> bool:
-        known = self._names.of_groups.get(group)
-        return known is not None and known.mode == "broadcasting"
-
-    def _is_orderly(self, group: str) -> bool:
-        known = self._names.of_groups.get(group)
-        return known is not None and known.listener == "orderly"
 
     def _member(self, event: Event) -> Member:
         key = event.get("client"), event.get("incarnation") or 0, event.get("group") or ""

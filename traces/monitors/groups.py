@@ -10,13 +10,12 @@ from ..claims.settings import Settings
 from ..encoding.names import Names, Slot
 from ..encoding.store_counts import Stored
 from ..engine.context import Context
-from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind
 from .allocations import Allocations
 from .balance import Balance
 from .fold import Outcome
 from .group_shares import ALL_GROUPS, GroupShare
 from .group_steps import GroupSteps
+from .groups_seen import GroupsSeen
 from .memberships import Memberships
 from .notebook import Notebook
 from .processes import judge_processes
@@ -66,32 +65,22 @@ class GroupMonitor:
 
     def finish(self) -> Outcome:
         """Judge everything; called once."""
-        notebook = Notebook(names=self._names)
-        told = self._told
-        memberships = Memberships(told, context=self._context, skew=self._settings.skew)
-        judge_processes(told, memberships, names=self._names, notebook=notebook)
-        judge_subscriptions(told, memberships, settings=self._settings, notebook=notebook)
-        judge_views(
-            told,
-            memberships,
+        notebook, told = Notebook(names=self._names), self._told
+        seen = GroupsSeen(
+            told=told,
             common=self._common,
+            memberships=Memberships(told, context=self._context, skew=self._settings.skew),
             still=self._still,
-            has_brokers=bool(self._context.evidence & EVIDENCE_BIT[Kind.BROKER_START]),
+            stores=self._stores,
+            context=self._context,
             names=self._names,
             settings=self._settings,
             notebook=notebook,
         )
+        for judge in (judge_processes, judge_subscriptions, judge_views, judge_unassigned, judge_readable):
+            judge(seen)
         self.unjudged = Allocations(told, names=self._names, notebook=notebook).unjudged
         self._balance.finish(notebook)
-        judge_unassigned(told, self._stores, settings=self._settings, notebook=notebook)
-        judge_readable(
-            told,
-            self._stores,
-            common=self._common,
-            settings=self._settings,
-            context=self._context,
-            notebook=notebook,
-        )
         self._steps.finish(self._events, notebook)
         passed_over = {f"passes of rebalance ({why})": count for why, count in sorted(self.unjudged.items())}
         return replace(notebook.outcome(), passed_over=passed_over)

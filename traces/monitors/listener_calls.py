@@ -13,7 +13,7 @@ from ..machine_code.compiled import int64, part
 from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_place
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of
-from .delays import bit_of, delay_of
+from .delays import bit_of, delay_of, level_of
 from .notes import NOBODY, NOTHING, judge, violate
 from .send_backs import failure
 from .stored_elsewhere import tell_if_not_there, tell_if_nowhere
@@ -24,7 +24,6 @@ ROUNDING = 1
 _FOLLOW, _WITHIN = int64(CODE["attempts-follow-each-other"]), int64(CODE["attempts-within-the-maximum"])
 _WAITS, _AFTER = int64(CODE["retry-waits-as-its-level-says"]), int64(CODE["nothing-after-the-dead-letter"])
 _COPY = int64(CODE["every-copy-has-a-cause"])
-_EVIDENCE, _LEVELS = int64(Doubt.EVIDENCE), int64(Doubt.LEVELS)
 
 
 @part
@@ -51,7 +50,7 @@ def deliver(
         # TR-7: without a place, a second copy cannot be distinguished from one that comes again from its queue.
         attempt = known.attempts[at]
         judge(notes, _COPY)
-        violate(notes, _COPY, seen, since, attempt.deliverer, count, attempt.reached, _EVIDENCE)
+        violate(notes, _COPY, seen, since, attempt.deliverer, count, attempt.reached, Doubt.EVIDENCE)
         _note_delivery(known, chain, at, seen)
         return
     # A failed send-back is retried in the client, and so are messages of an orderly listener: the same place, and a
@@ -170,13 +169,13 @@ def follows(known: Any, terms: Any, notes: Any, chain: int, at: int, before: int
         return
     if before >= 0 and known.attempts[before].deliveries > 0:
         failed = known.attempts[before]
-        if failed.failures + failed.expired > 0 or failed.together != 0 or not terms.given[0].results:
+        if failed.failures + failed.expired > 0 or failed.together != 0 or not terms.given[0].result:
             return
-        doubt = NOTHING if terms.given[0].expiries else _EVIDENCE
+        doubt = NOTHING if terms.given[0].expire else Doubt.EVIDENCE
         violate(notes, _FOLLOW, seen, failed.delivered, failed.deliverer, count, count - 1, doubt)
         return
     unseen = count - 1 == base and known.chains[chain].unproved != 0
-    doubt = _EVIDENCE if unseen or not terms.given[0].deliveries else NOTHING
+    doubt = Doubt.EVIDENCE if unseen or not terms.given[0].deliver else NOTHING
     since = terms.given[0].begin
     highest = int64(-1)
     other = int64(known.chains[chain].highest)
@@ -200,7 +199,7 @@ def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, 
         if count <= last_count(terms, terms.given[0].default):
             return
         maximum = int64(terms.given[0].default)
-        doubt = _EVIDENCE
+        doubt = Doubt.EVIDENCE
     limit = last_count(terms, maximum)
     judge(notes, _WITHIN)
     if count <= limit:
@@ -210,8 +209,8 @@ def _within_maximum(known: Any, terms: Any, notes: Any, chain: int, count: int, 
         at = find_attempt(known, chain, count - 1)
         if at >= 0 and known.attempts[at].given_up > 0:
             return
-        if not terms.given[0].send_backs:
-            doubt = _EVIDENCE
+        if not terms.given[0].send_back:
+            doubt = Doubt.EVIDENCE
     violate(notes, _WITHIN, seen, seen.time, NOBODY, count, limit, doubt)
 
 
@@ -231,8 +230,7 @@ def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any)
         level_is_known = failed.heard != 0 and failed.unsure == 0 and failed.allowed != 0
         levels = failed.allowed
         if not level_is_known:
-            last = len(terms.request_level) - 1
-            levels = bit_of(terms.request_level[min(failed.attempt, last), 0])
+            levels = bit_of(level_of(terms, failed.attempt))
             if failed.expired > 0:
                 levels |= bit_of(terms.given[0].expiry_level)
         since, other = failed.failed, failed.failer
@@ -242,9 +240,9 @@ def _waited(known: Any, terms: Any, notes: Any, at: int, before: int, seen: Any)
     tolerance = ROUNDING if other == seen.actor and other >= 0 else max(apart(terms.order, seen.actor, other), ROUNDING)
     if seen.time >= due - tolerance:
         return
-    doubt = NOTHING if level_is_known or terms.given[0].send_backs else _EVIDENCE
+    doubt = NOTHING if level_is_known or terms.given[0].send_back else Doubt.EVIDENCE
     if is_assumed:
-        doubt |= _LEVELS
+        doubt |= Doubt.LEVELS
     violate(notes, _WAITS, seen, since, other, seen.time, due, doubt)
 
 

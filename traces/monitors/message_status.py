@@ -15,21 +15,7 @@ from ..machine_code.compiled import constant, entry, int64, part
 from .commits import ROOM
 from .notes import NO_CLAIM, note
 from .ownership import ended, window_of
-from .pages import (
-    BITS,
-    DELIVERED,
-    DROPPED,
-    ELSEWHERE,
-    EXPIRED,
-    FAILED,
-    OK,
-    RETURNED,
-    RUNNING,
-    SENT_BACK,
-    SIZE,
-    find,
-    skip_missing,
-)
+from .pages import BITS, SIZE, Flag, find, skip_missing
 from .queue_state import UNKNOWN
 
 _TOLD_ELSEWHERE = constant(-1)
@@ -57,7 +43,7 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
             offset = (pages[n] << BITS) + at
             cell = s.cells[places[n] * SIZE + at]
             flags = int64(cell.flags)
-            if run < 0 and flags & (OK | ELSEWHERE) == OK:
+            if run < 0 and flags & (Flag.OK | Flag.ELSEWHERE) == Flag.OK:
                 # Most messages are like this. All others are worth a call.
                 well += 1
                 continue
@@ -87,23 +73,23 @@ def of_pages(s: Any, slots: Any, pages: Any, places: Any, start: int, statuses: 
 def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> Any:
     """The status of one message; -1 if it is reported elsewhere, or nothing is known about it."""
     slot, terms = s.slots[q], s.terms[0]
-    if flags & ELSEWHERE or flags == 0:
+    if flags & Flag.ELSEWHERE or flags == 0:
         return _TOLD_ELSEWHERE
-    if flags & OK:
+    if flags & Flag.OK:
         return MessageStatus.ACKNOWLEDGED
-    if flags & DROPPED:
+    if flags & Flag.DROPPED:
         return MessageStatus.DROPPED
-    if flags & DELIVERED == 0 or flags & SENT_BACK or not terms.result:
+    if flags & Flag.DELIVERED == 0 or flags & Flag.SENT_BACK or not terms.result:
         return MessageStatus.NOT_OBSERVABLE
-    if flags & EXPIRED and (not terms.send_back or slot.flags & BROADCASTING):
+    if flags & Flag.EXPIRED and (not terms.send_back or slot.flags & BROADCASTING):
         return MessageStatus.NOT_OBSERVABLE
     if slot.stored > offset:
         return MessageStatus.LOST
-    if flags & RUNNING and not ended(s, actor, time, terms.end):
+    if flags & Flag.RUNNING and not ended(s, actor, time, terms.end):
         w = window_of(s, q, actor)
         if w < 0 or not terms.assign or s.windows[q, w].until >= terms.end:
             return MessageStatus.IN_LISTENER
-    return MessageStatus.PENDING_RETRY if flags & FAILED and flags & RETURNED == 0 else MessageStatus.WAITING
+    return MessageStatus.PENDING_RETRY if flags & Flag.FAILED and flags & Flag.RETURNED == 0 else MessageStatus.WAITING
 
 
 @entry

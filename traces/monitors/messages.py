@@ -33,7 +33,7 @@ from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
 from ..engine.context import Context
-from ..format.kinds import SUCCESSES, Kind, Result, codes
+from ..format.kinds import Kind, Result, codes
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
 from ..machine_code.compiled import entry, hot, int64, part
@@ -42,7 +42,7 @@ from .chains import Known, has_room, nothing_known, with_room
 from .copies import settle
 from .dead_letters import dead_letter, delayed_dead_letter
 from .delays import delay_deliver, delay_store
-from .departures import departs
+from .departures import IS_SUCCESS, departs
 from .fold import Carried, Outcome, learnt
 from .listener_calls import deliver, result
 from .message_table import NOTHING, TOGETHER, WENT_WELL, MessageTable, find, find_or_add, key_of, look_at, settled
@@ -81,14 +81,7 @@ _NEVER = int64(ABSENT)
 _PRODUCERS = int64(PRODUCERS)
 
 
-def _flags_of(chosen: Any, size: int, code: Any) -> Any:
-    flags = np.zeros(size, np.bool_)
-    flags[[code[word] for word in chosen]] = True
-    return flags
-
-
-_IS_WANTED = _flags_of(MESSAGE_KINDS, 256, _KIND)
-_IS_SUCCESS = _flags_of(SUCCESSES, 256, codes(Result))
+_IS_WANTED: Any = np.isin(np.arange(256), [_KIND[kind] for kind in MESSAGE_KINDS])
 
 
 def wanted(coded: Coded) -> Any:
@@ -181,7 +174,7 @@ def _wanted(kind: Any, result: Any, attempt: Any, offset: Any, found: Any) -> No
 
 @hot
 def _is_wanted(kind: Kind, result: int, attempt: int, offset: int) -> Any:
-    return _IS_WANTED[kind] and not (kind == Kind.RESULT and attempt == 0 and offset != _NEVER and _IS_SUCCESS[result])
+    return _IS_WANTED[kind] and not (kind == Kind.RESULT and attempt == 0 and offset != _NEVER and IS_SUCCESS[result])
 
 
 @entry
@@ -207,13 +200,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         flags = int64(terms.slots[at].flags) if at >= 0 else int64(0)
         scope = int64(terms.slots[at].scope) if at >= 0 else int64(UNKNOWN_SCOPE)
         # Without its queue, an offset is no place.
-        seen = Seen(
-            e.time[i],
-            at,
-            e.offset[i] if flags & NO_QUEUE == 0 else _NEVER,
-            int64(e.actor[i]),
-            e.origin[i],
-        )
+        seen = Seen(e.time[i], at, e.offset[i] if flags & NO_QUEUE == 0 else _NEVER, int64(e.actor[i]), e.origin[i])
         if what == Kind.STORE:
             stored(known, terms, seen)
             continue
@@ -232,7 +219,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
                 tell_if_elsewhere(known, terms, notes, seen)
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, seen.time)
             # Without results, each delivery may have failed, so they are counted.
-            is_told = terms.given[0].results and _comes_again(known, number, seen)
+            is_told = terms.given[0].result and _comes_again(known, number, seen)
             if count == 0 and (is_new or is_told):
                 if e.count[i] > 1 and known.table.entries[number].chain == NOTHING:
                     known.table.entries[number].chain = TOGETHER
@@ -240,7 +227,7 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
                 continue
         else:
             number, is_new = find_or_add(known.table, key, seen.slot, seen.offset, _NEVER)
-        went_well = what == Kind.RESULT and count == 0 and seen.offset == _NEVER and _IS_SUCCESS[e.result[i]]
+        went_well = what == Kind.RESULT and count == 0 and seen.offset == _NEVER and IS_SUCCESS[e.result[i]]
         if went_well and known.table.entries[number].chain < 0:
             known.table.entries[number].chain = WENT_WELL
             note_unplaced(known, terms, number, seen)
@@ -256,9 +243,9 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
         if not is_delay and what != Kind.DEAD_LETTER:
             record.actor = seen.actor
         _note_place(record, terms, what, seen)
-        if e.origin[i] != 0 and seen.offset >= 0 and departs(what, e.result[i], flags, terms.given[0].send_backs):
+        if e.origin[i] != 0 and seen.offset >= 0 and departs(what, e.result[i], flags, terms.given[0].send_back):
             depart(known, chain, seen.slot, seen.offset)
-        if what == Kind.DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_backs:
+        if what == Kind.DELIVER and known.chains[chain].departed >= 0 and not terms.given[0].send_back:
             come_back(known, chain, seen.slot, seen.offset)
         if what == Kind.DELIVER:
             producers = int64(-1)
@@ -269,20 +256,9 @@ def _advance(known: Any, terms: Any, notes: Any, passed_over: Any, start: int, e
             deliver(known, terms, notes, chain, count, e.count[i] > 1, producers, seen)
         elif what == Kind.RESULT:
             if e.result[i] != Result.NONE:
-                result(known, chain, count, _IS_SUCCESS[e.result[i]], seen)
+                result(known, chain, count, IS_SUCCESS[e.result[i]], seen)
         elif what == Kind.SEND_BACK:
-            send_back(
-                known,
-                terms,
-                notes,
-                chain,
-                count,
-                e.path[i],
-                e.result[i],
-                e.level[i],
-                e.max_attempts[i],
-                seen,
-            )
+            send_back(known, terms, notes, chain, count, e.path[i], e.result[i], e.level[i], e.max_attempts[i], seen)
         elif what == Kind.EXPIRE:
             expire(known, chain, count, seen)
         elif what == Kind.DELAY_DELIVER:

@@ -64,14 +64,14 @@ def with_room(notes: Any, *, room: int) -> Any:
     return notes._replace(rows=np.concatenate([notes.rows, np.zeros(len(notes.rows) + room, ROW)]))
 
 
-def outcome_of(notes: Any, statuses: Any = None, *, rows: Any = None) -> Outcome:
-    """The written rows as the outcome of a fold; ``rows``: a part of them, if not all."""
-    claims = len(CLAIMS)
+def outcome_of(notes: Any, statuses: Any = None) -> Outcome:
+    """The written rows as the outcome of a fold."""
+    judged, violated, doubtful, _ = notes.counts[:, : len(CLAIMS)].copy()
     return Outcome(
-        rows=notes.rows[: int(notes.used[0])].copy() if rows is None else rows,
-        judged=notes.counts[JUDGED, :claims].copy(),
-        violated=notes.counts[VIOLATED, :claims].copy(),
-        doubtful=notes.counts[DOUBTFUL, :claims].copy(),
+        rows=notes.rows[: int(notes.used[0])].copy(),
+        judged=judged,
+        violated=violated,
+        doubtful=doubtful,
         statuses=np.zeros((0, len(MessageStatus)), np.int64) if statuses is None else statuses,
     )
 
@@ -166,12 +166,11 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     return at
 
 
-def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, may_be_off: Any) -> Any:
-    """The rows without the retractions: the rows to which these refer are in doubt, and counted so.
+def retract(rows: Any, *, order: Any, commits_by: Any, may_be_off: Any) -> Any:
+    """The rows without the retractions: the rows to which these refer are in doubt.
 
     Args:
         rows: rows of a fold.
-        counts: its tally.
         order: the order of events of two processes, see :mod:`..clocks.order`.
         commits_by: for each slot, the recorder of its commits; -1 if their clients are.
         may_be_off: for each process, whether its commits may be in another order than what it did. Otherwise they are
@@ -203,9 +202,6 @@ def retract(rows: Any, counts: Any, *, order: Any, commits_by: Any, may_be_off: 
             near &= (told["other"] == each["actor"]) | (told["actor"] == each["other"])
         else:
             near &= (told["offset"] < each["until"]) & (told["until"] > each["offset"])
-        sure = int(np.count_nonzero(near & (told["doubt"] == 0)))
-        counts[VIOLATED, each["claim"]] -= sure
-        counts[DOUBTFUL, each["claim"]] += sure
         kept["doubt"][at[near]] |= int(Doubt.SKEW)
     return kept
 

@@ -38,7 +38,7 @@ from .duties import (
     steps_of,
     unpulled_of,
 )
-from .fold import Carried, learnt
+from .fold import FoldOfTables
 from .queue_events import QueueEvents
 
 _WHOLE = np.int64
@@ -95,11 +95,10 @@ class Tables(NamedTuple):
     unpulled: Any  # one entry of UNPULLED
 
 
-_GIVEN = ("first", "steps", "duties", "unpulled")
-
-
-class ObligationFold:
+class ObligationFold(FoldOfTables):
     """The fold: feed it events together with the results of the fold by queue for each, then ask for what was late."""
+
+    given = ("first", "steps", "duties", "unpulled")
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._end = names, context.end
@@ -134,14 +133,6 @@ class ObligationFold:
         while at < len(events.time):
             at = _run(self._tables, at, events, finished, blocked, keeper)
             self._make_room()
-
-    def carried(self) -> Carried:
-        """See :class:`.fold.Fold`."""
-        return learnt(self._tables, _GIVEN)
-
-    def carry_on(self, carried: Carried) -> None:
-        """See :class:`.fold.Fold`."""
-        self._tables = self._tables._replace(**carried)
 
     def late(self) -> Any:
         """Rows for everything that was late, in the order of the table for each queue; called once, at the end."""
@@ -323,14 +314,13 @@ def _weigh(t: Any, q: int, d: int, now: int, blocked: int, keeper: int) -> None:
         # A message last given to another process was not given to the owner.
         mine = blocked if keeper == queue.owner or blocked == Blocked.NOTHING else Blocked.WAITING
         due = mine == duty.blocked and queue.start <= at
-    if not due:
-        _stop(t, q, d, now)
-    elif clock.since == NEVER:
+    begins = due and clock.since == NEVER
+    if begins:
         t.opened[duty.claim] += 1
-        clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
-        clock.target = t.marks[q, duty.behind] if duty.whole else at
-    elif duty.moves and ((at >= clock.target) if duty.whole else (at != clock.target)):
+    elif not due or (duty.moves and ((at >= clock.target) if duty.whole else (at != clock.target))):
         _stop(t, q, d, now)
+        begins = due
+    if begins:
         clock.since, clock.finished, clock.keeper = now, t.marks[q, _FINISHED], keeper
         clock.target = t.marks[q, duty.behind] if duty.whole else at
 

@@ -18,7 +18,8 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .offset_queries import is_about_to_take
-from .queue_state import ALWAYS, LONG_PULL, NEVER, QUERY_LIMIT, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, LONG_PULL, UNKNOWN, WINDOWS
+from .terms import NEVER, QUERY_LIMIT
 
 
 @enum.unique
@@ -43,9 +44,7 @@ SEVERAL = constant(3)
 """A client with this many answers to pulls, or with any recorded pull, is one whose pulls are recorded."""
 
 EXPLICIT, IMPLIED, VISIT = constant(0), constant(1), constant(2)
-"""How a window is known: by its assign, or by what its client does; a visit is one by a client that does not own the
-queue.
-"""
+"""How a window is known: by its assign, or by what its client does; a visitor does not own the queue."""
 
 NO_PATH = constant(0)
 
@@ -294,9 +293,7 @@ def _alive_until(window: Any) -> Any:
 
 @part
 def _without_owner(s: Any, q: int, time: int, actor: int) -> None:
-    """Nobody had the queue for too long; whether its group was alive then is checked at the end, see
-    :mod:`.group_life`.
-    """
+    """Nobody had the queue for too long; :mod:`.group_life` checks at the end whether its group was alive."""
     slot, terms = s.slots[q], s.terms[0]
     last, limit = UNKNOWN, terms.rounds
     for n in range(WINDOWS):
@@ -359,9 +356,7 @@ def end_flaps(s: Any, q: int) -> None:
 
 @part
 def _free(s: Any, q: int) -> Any:
-    """A place for a new window: a free one, otherwise that of the window that ended first, otherwise that of the
-    oldest.
-    """
+    """A place for a new window: a free one, or that of the window that ended first, or of the oldest."""
     best = 0
     for n in range(WINDOWS):
         window, worst = s.windows[q, n], s.windows[q, best]

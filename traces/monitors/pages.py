@@ -6,6 +6,7 @@ table finds the page for (slot, page number). The page found last is remembered 
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,30 @@ import numpy as np
 from ..machine_code.compiled import hot, int64, part
 from ..machine_code.pair_table import enter, value_of
 
-DELIVERED = 1  # a listener was called
-RUNNING = 2  # and is not known to have returned
-OK = 4  # a listener has succeeded, now or at an earlier delivery
-FAILED = 8  # the last delivery failed
-SENT_BACK = 16  # a retry copy is stored
-REFUSED = 32  # it could not be sent back
-EXPIRED = 64  # the client cleaned it while its listener ran
-SUSPENDED = 128  # an orderly listener puts it off
-DROPPED = 256  # it failed in a group that never retries (G5)
-RETURNED = 512  # the listener returned, but its result was ignored
-ELSEWHERE = 1024  # its fate is reported by the monitor by message
-DONE = 2048  # the offset may pass it: a listener succeeded, a retry is stored, or it is dropped
-SHARED = 4096  # more than one process was given it
-"""DELIVERED … SHARED: flags of a cell."""
 
-LASTING = DELIVERED | OK | SENT_BACK | DROPPED | ELSEWHERE | DONE | SHARED
+class Flag(enum.IntFlag):
+    """What is known about a message."""
+
+    DELIVERED = 1  # a listener was called
+    RUNNING = 2  # and is not known to have returned
+    OK = 4  # a listener has succeeded, now or at an earlier delivery
+    FAILED = 8  # the last delivery failed
+    SENT_BACK = 16  # a retry copy is stored
+    REFUSED = 32  # it could not be sent back
+    EXPIRED = 64  # the client cleaned it while its listener ran
+    SUSPENDED = 128  # an orderly listener puts it off
+    DROPPED = 256  # it failed in a group that never retries (G5)
+    RETURNED = 512  # the listener returned, but its result was ignored
+    ELSEWHERE = 1024  # its fate is reported by the monitor by message
+    DONE = 2048  # the offset may pass it: a listener succeeded, a retry is stored, or it is dropped
+    SHARED = 4096  # more than one process was given it
+
+
+LASTING = int(Flag.DELIVERED | Flag.OK | Flag.SENT_BACK | Flag.DROPPED | Flag.ELSEWHERE | Flag.DONE | Flag.SHARED)
 """Flags that another delivery does not remove."""
 
 CELL = np.dtype([("flags", np.int32), ("actor", np.int32), ("time", np.int64)])
-"""What is known about one message: flags, its last owner, and when, ms."""
+"""What is known about one message: flags (:class:`Flag`), its last owner, and when, ms."""
 
 BITS = 8
 SIZE = 1 << BITS
@@ -68,8 +73,8 @@ def take(s: Any, q: int, offset: int) -> Any:
     at = find(s, q, offset)
     if at >= 0:
         return at
-    enter(s.places, q, offset >> BITS, s.terms[0].pages)
-    s.terms[0].pages += 1
+    enter(s.places, q, offset >> BITS, s.rooms[0].pages)
+    s.rooms[0].pages += 1
     return find(s, q, offset)
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..encoding.names import Actor, Names
+from ..encoding.names import Actor
 from ..engine.findings import Doubt
 from ..format.kinds import Kind
+from .groups_seen import GroupsSeen
 from .memberships import Memberships
 from .notebook import Notebook, whole
 from .runs import Run, Told
@@ -25,14 +26,12 @@ CONNECTION_LIMIT = 130_000
 """ST-6: a broker drops a connection without heartbeats after 120 s, and looks every 10 s; ms."""
 
 
-def judge_processes(told: Told, memberships: Memberships, *, names: Names, notebook: Notebook) -> None:
+def judge_processes(seen: GroupsSeen) -> None:
     """Record every clash of client ids, once for each group and id."""
-    for group in memberships.groups():
-        known = names.of_groups.get(group)
-        if known is not None and known.mode == "broadcasting":
-            continue
-        clashes = _overlapping_memberships(group, memberships, notebook)
-        _doubled_ids(group, told, clashes, notebook)
+    for group in seen.memberships.groups():
+        if not seen.names.is_broadcasting(group):
+            clashes = _overlapping_memberships(group, seen.memberships, seen.notebook)
+            _doubled_ids(group, seen.told, clashes, seen.notebook)
 
 
 def _overlapping_memberships(group: str, memberships: Memberships, notebook: Notebook) -> set[str]:

@@ -14,13 +14,12 @@ from .commits import SURE, begin, first_start, retract
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .offset_queries import asks
 from .ownership import committer, ended, forgot, recently_stored, touch
-from .queue_state import IN_FLIGHT, PERSISTED, QUERY_LIMIT, UNKNOWN
+from .queue_state import IN_FLIGHT, PERSISTED, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
+from .terms import QUERY_LIMIT
 
 MOST_ILLEGAL = 2
-"""PL-23: the repair takes at most one more pull; a request that is illegal more often in a row is not being
-corrected.
-"""
+"""PL-23: the repair takes at most one more pull; what is illegal more often in a row is not being corrected."""
 
 _STORED, _SKIPPED = constant(CODE["query-answers-what-is-stored"]), constant(CODE["nothing-skipped"])
 _CURRENT, _MENDED = constant(CODE["subscription-is-current"]), constant(CODE["illegal-offset-is-corrected"])
@@ -29,9 +28,7 @@ _NONE_CAME = constant(0)
 
 @part
 def query(s: Any, q: int, time: int, actor: int, how: Result, offset: int, asked: int) -> None:
-    """A client has the answer to its query for the stored offset; ``asked``: when it sent the query, negative if not
-    known.
-    """
+    """A client has the answer to its query for the stored offset, sent at ``asked``; negative if not known."""
     slot = s.slots[q]
     told = max(offset, int64(UNKNOWN))
     known = (how == Result.OK and offset >= 0) or how == Result.MISSING

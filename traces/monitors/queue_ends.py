@@ -31,7 +31,7 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
     is_end = outcome.rows["note"] == Note.END
     if not is_end.any():
         return outcome
-    rows, violated, doubtful, keep = outcome.rows.copy(), outcome.violated.copy(), outcome.doubtful.copy(), ~is_end
+    rows, keep = outcome.rows.copy(), ~is_end
     for what, find in _FINDERS:
         told: dict[Slot, list[int]] = {}
         stored: dict[Slot, list[int]] = {}
@@ -44,8 +44,7 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
         for slot, places in told.items():
             for at, end, since in find(rows, places, stored.get(whole(slot), [])):
                 rows["note"][at], rows["expected"][at], rows["since"][at], keep[at] = Note.NONE, end, since, True
-                (doubtful if rows["doubt"][at] else violated)[rows["claim"][at]] += 1
-    return replace(outcome, rows=sort_rows(rows[keep]), violated=violated, doubtful=doubtful)
+    return outcome.with_rows(sort_rows(rows[keep]))
 
 
 def whole(slot: Slot) -> Slot:

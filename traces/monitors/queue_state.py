@@ -11,17 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..claims.settings import Settings
-from ..engine.context import Context
-from ..format.coverage import EVIDENCE_BIT
-from ..format.kinds import Kind
 from ..machine_code.compiled import constant
+from .terms import NEVER
 
 UNKNOWN = constant(-1)
 """An offset, actor or place that is not known."""
-
-NEVER = constant(-(2**60))
-"""The time of something that has not happened."""
 
 ALWAYS = constant(2**60)
 """The end of something that has not ended."""
@@ -34,9 +28,6 @@ IN_FLIGHT = 3_000
 
 LONG_PULL = 60_000
 """PL-22: an owner pulls, and waits at most 30 s for the answer; silent for twice as long, it stood still, ms."""
-
-QUERY_LIMIT = 5_000
-"""OF-3: how long a client waits for the answer to its offset query, ms."""
 
 PASS_LIMIT = 60_000
 """RB-40: a rebalance pass queries one queue after the other, waits for each answer, and takes all queues at the end;
@@ -163,38 +154,11 @@ WINDOW = np.dtype(
 )
 """A window: one client has one queue, from when it takes it to when it gives it up or ends."""
 
-TERMS = np.dtype(
-    [
-        *(
-            (name, _WHOLE)
-            for name in [
-                "widest",  # how far any two clocks may be apart
-                "rounds",
-                "stuck",
-                "flaps",
-                "silent_death",
-                "offsets_kept",
-                "lock_life",
-                "heartbeat_limit",
-                "begin",
-                "end",
-                "step",
-                "short",
-            ]
-        ),
-        *((kind.value, np.bool_) for kind in Kind),  # whether the kind was recorded
-        ("complete", np.bool_),  # whether the trace begins with the first event of its groups
-        # How many pages, ranges and passed ranges are in use, and the first range that was freed.
-        *((name, _WHOLE) for name in ("pages", "ranges", "past", "free_range")),
-    ]
-)
-"""The settings of a check, in the form that compiled code reads."""
-
+ROOMS = np.dtype([(name, _WHOLE) for name in ("pages", "ranges", "past", "free_range")])
+"""How many pages, ranges and passed ranges are in use, and the first range that was freed."""
 
 ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
-"""A process: 1 if it is a client, the position of its first end, and when its recording continued after the last gap,
-ms.
-"""
+"""A process: 1 if it is a client, its first end, and when its recording continued after the last gap, ms."""
 
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
 """The end of a process: when, ms, and how, see :mod:`..engine.context`."""
@@ -204,6 +168,7 @@ class State(NamedTuple):
     """Everything on which compiled code works."""
 
     terms: Any  # one entry of TERMS
+    rooms: Any  # one entry of ROOMS
     slots: Any  # SLOT by slot code
     windows: Any  # slots × WINDOWS of WINDOW
     cells: Any  # CELL, page after page
@@ -216,6 +181,11 @@ class State(NamedTuple):
     actors: Any  # ACTOR by actor code, and one more entry
     order: Any  # the same, see :mod:`..clocks.order`
     ends: Any  # END, by actor, then time
+
+
+def new_rooms() -> Any:
+    """Nothing is in use."""
+    return np.array([(0, 0, 0, UNKNOWN)], ROOMS)
 
 
 def new_slots(count: int) -> Any:
@@ -231,21 +201,3 @@ def new_windows(count: int) -> Any:
     windows = np.zeros((count, WINDOWS), WINDOW)
     windows["actor"] = UNKNOWN
     return windows
-
-
-def terms_of(settings: Settings, context: Context, widest: int) -> Any:
-    """The settings of a check; ``widest``: how far any two clocks may be apart, ms."""
-    terms = np.zeros(1, TERMS)
-    for name in ("rounds", "stuck", "flaps", "silent_death", "lock_life", "offsets_kept"):
-        terms[name] = getattr(settings, name)
-    terms["widest"] = widest
-    terms["free_range"] = UNKNOWN
-    terms["heartbeat_limit"] = settings.refusals
-    terms["begin"], terms["end"] = context.begin, context.end
-    terms["step"] = max(1, (context.end - context.begin) // 1000)
-    terms["complete"] = context.complete
-    for kind in Kind:
-        terms[kind.value] = bool(context.evidence & EVIDENCE_BIT[kind])
-    # Without the query, a start position may be older than what is stored when the queue is taken.
-    terms["short"] = widest if terms[Kind.OFFSET_QUERY.value][0] else max(widest, QUERY_LIMIT)
-    return terms

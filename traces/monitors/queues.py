@@ -1,7 +1,7 @@
 """The monitor by queue: ownership, offsets, deliveries and progress of every queue of every group.
 
 One compiled loop processes the events of all queues as they come; its parts are one file each: :mod:`.ownership`,
-:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.blocking`, and at the end
+:mod:`.commits`, :mod:`.deliveries`, :mod:`.repeats`, :mod:`.pulls`, :mod:`.ranges`, and at the end
 :mod:`.message_status`. What has to follow on a queue, and what must have come before, are folds of their own,
 :mod:`.obligations` and :mod:`.causes`, which run along. How one step follows another is judged beside it, by
 :mod:`.steps`.
@@ -10,11 +10,12 @@ One compiled loop processes the events of all queues as they come; its parts are
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..claims.claims import CODE
 from ..claims.marks import MOVES, TURNS
 from ..claims.settings import Settings
 from ..clocks.order import Order
@@ -27,22 +28,22 @@ from ..format.message_status import MessageStatus
 from ..machine_code.compiled import entry, int64
 from ..machine_code.pair_table import FREE, new_pairs, roomy
 from . import message_status
-from .blocking import blocked_by, keeper_of
 from .causes import CauseFold
 from .commits import ROOM, SURE, begin, commit, correct, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Carried, Fold, Outcome, learnt
 from .group_life import without_explained
 from .late import late_rows
-from .notes import DOUBTFUL, JUDGED, NO_CLAIM, VIOLATED, note, outcome_of, retract, tally, with_room
+from .notes import NO_CLAIM, note, outcome_of, retract, tally, with_room
 from .obligations import ObligationFold
 from .ownership import assign, finish_ownership, revoke
 from .pages import SIZE, new_pages
 from .pulls import end_illegal, end_refusals, pull, pull_result, query, stored
 from .queue_events import QueueEvents
-from .queue_state import ACTOR, END, NEVER, UNKNOWN, State, new_slots, new_windows, terms_of
-from .ranges import PASSED, RANGE
+from .queue_state import ACTOR, END, UNKNOWN, State, new_rooms, new_slots, new_windows
+from .ranges import PASSED, RANGE, blocked_by, keeper_of
 from .steps.fold import STEP_KINDS, StepFold
+from .terms import NEVER, terms_of
 
 _ORDER = (
     Kind.DELIVER,
@@ -77,7 +78,6 @@ def queue_folds(*, names: Names, settings: Settings, context: Context, messages:
 
 
 _GIVEN = ("terms", "actors", "order", "ends")
-_ROOMS = ["pages", "ranges", "past", "free_range"]
 
 
 class QueueFold:
@@ -100,7 +100,8 @@ class QueueFold:
         ends = np.zeros(len(self._ends.time), END)
         ends["time"], ends["how"] = self._ends.time, self._ends.how
         self._state = State(
-            terms=terms_of(settings, context, self._order.widest),
+            terms=terms_of(settings, context),
+            rooms=new_rooms(),
             slots=new_slots(0),
             windows=new_windows(0),
             cells=new_pages(pages),
@@ -120,10 +121,7 @@ class QueueFold:
         self._learn_names()
         finished, blocked, keeper, uncaused = (np.zeros(len(coded), np.int64) for _ in range(4))
         events = QueueEvents.of(coded)
-        at = 0
-        while at < len(coded):
-            at = _run(self._state, at, events, finished, blocked, keeper, uncaused)
-            self._make_room()
+        self._through(len(coded), lambda at: _run(self._state, at, events, finished, blocked, keeper, uncaused))
         self._obligations.feed(events, finished, blocked, keeper)
         self._causes.feed(events, uncaused)
 
@@ -131,16 +129,12 @@ class QueueFold:
         """See :class:`.fold.Fold`."""
         return {
             **learnt(self._state, _GIVEN),
-            "rooms": self._state.terms[_ROOMS],
             **{f"obligations.{name}": array for name, array in self._obligations.carried().items()},
             **{f"causes.{name}": array for name, array in self._causes.carried().items()},
         }
 
     def carry_on(self, carried: Carried) -> None:
         """See :class:`.fold.Fold`. What is known about slots besides events is added again with their names."""
-        terms = self._state.terms
-        for name in _ROOMS:
-            terms[name] = carried["rooms"][name]
         self._state = self._state._replace(**{name: carried[name] for name in learnt(self._state, _GIVEN)})
         for fold, prefix in ((self._obligations, "obligations."), (self._causes, "causes.")):
             fold.carry_on({name[len(prefix) :]: array for name, array in carried.items() if name.startswith(prefix)})
@@ -149,23 +143,20 @@ class QueueFold:
         """The result."""
         self._learn_names()
         slots = len(self._state.slots)
-        at = 0
-        while at < slots:
-            at = _finish(self._state, at)
-            self._make_room()
-        told = self._tell_statuses(slots)
-        state = self._state
-        counts = state.counts
+        self._through(slots, lambda at: _finish(self._state, at))
+        statuses = self._tell_statuses(slots)  # which may enlarge the state
+        outcome, state = outcome_of(self._state, statuses), self._state
+        terms: Any = {"names": self._names, "settings": self._settings, "context": self._context}
         rows = retract(
             state.rows[: int(state.used[0])],
-            counts,
             order=state.order,
             commits_by=state.slots["commits_by"],
             may_be_off=self._may_be_off(),
         )
-        rows = np.concatenate([rows, self._late(counts), self._without_cause(counts)])
-        rows = without_explained(rows, counts, names=self._names, settings=self._settings, context=self._context)
-        return outcome_of(state, told, rows=rows)
+        late = late_rows(self._obligations.late(), self._obligations.obligations, **terms)
+        without_cause, judged = self._causes.finish()
+        rows = without_explained(np.concatenate([rows, late, without_cause]), **terms)
+        return replace(outcome.with_rows(rows), judged=outcome.judged + self._obligations.judged + judged)
 
     def _may_be_off(self) -> Any:
         """For each process, whether its commits may be in another order than what it did: if any clock is seen to be
@@ -176,44 +167,23 @@ class QueueFold:
         processes = Counter(actor.name for actor in actors)
         return np.array([*(is_off or processes[actor.name] > 1 for actor in actors), is_off])
 
-    def _late(self, counts: Any) -> Any:
-        """What did not follow in time, and is not explained; counted."""
-        fold = self._obligations
-        late = late_rows(
-            fold.late(), fold.obligations, names=self._names, settings=self._settings, context=self._context
-        )
-        claims, told = len(CODE), late["note"] == Note.NONE
-        counts[JUDGED, :claims] += fold.judged
-        counts[DOUBTFUL, :claims] += np.bincount(late["claim"][told & (late["doubt"] != 0)], minlength=claims)
-        counts[VIOLATED, :claims] += np.bincount(late["claim"][told & (late["doubt"] == 0)], minlength=claims)
-        return late
-
-    def _without_cause(self, counts: Any) -> Any:
-        """What had no cause, counted."""
-        rows, judged = self._causes.finish()
-        claim = CODE["nothing-without-its-cause"]
-        counts[JUDGED, claim] += judged
-        counts[VIOLATED, claim] += len(rows)
-        return rows
-
     def _tell_statuses(self, slots: int) -> Any:
         told = np.zeros((slots, len(MessageStatus)), np.int64)
         places = self._state.places[self._state.places["one"] != FREE]
         places = places[np.lexsort([places["other"], places["one"]])]
         slot, page, place = (np.ascontiguousarray(places[name]) for name in ("one", "other", "value"))
-        at = 0
-        while at < len(places):
-            at = message_status.of_pages(self._state, slot, page, place, at, told)
-            self._make_room()
-        at, count = 0, int(self._state.terms[0]["past"])
-        while at < count:
-            at = message_status.of_passed(self._state, at, count, told)
-            self._make_room()
-        at = 0
-        while at < slots:
-            at = message_status.of_waiting(self._state, at, slots, told)
-            self._make_room()
+        past = int(self._state.rooms[0]["past"])
+        self._through(len(places), lambda at: message_status.of_pages(self._state, slot, page, place, at, told))
+        self._through(past, lambda at: message_status.of_passed(self._state, at, past, told))
+        self._through(slots, lambda at: message_status.of_waiting(self._state, at, slots, told))
         return told
+
+    def _through(self, count: int, step: Callable[[int], int]) -> None:
+        """Call a loop that returns where it ran out of room, or the end, and make room, until it is through."""
+        at = 0
+        while at < count:
+            at = step(at)
+            self._make_room()
 
     def _learn_names(self) -> None:
         """Make room for slots and actors that are new since the last time."""
@@ -248,7 +218,7 @@ class QueueFold:
     def _make_room(self) -> None:
         """Enlarge arrays that are nearly full."""
         state = with_room(self._state, room=2 * ROOM + SIZE)
-        pages, ranges, past = (int(state.terms[0][name]) for name in ("pages", "ranges", "past"))
+        pages, ranges, past = (int(state.rooms[0][name]) for name in ("pages", "ranges", "past"))
         if pages + 2 > len(state.cells) // SIZE:
             more = min(max(64, len(state.cells) // SIZE), 1 << 14)
             state = state._replace(cells=np.concatenate([state.cells, new_pages(more)]))
@@ -269,20 +239,18 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             continue
         if (
             s.used[0] + ROOM > len(s.rows)
-            or (s.terms[0].pages + 2) * SIZE > len(s.cells)
-            or 2 * (s.terms[0].pages + 2) > len(s.places)
-            or s.terms[0].ranges + 2 > len(s.ranges)
-            or s.terms[0].past + ROOM > len(s.past)
+            or (s.rooms[0].pages + 2) * SIZE > len(s.cells)
+            or 2 * (s.rooms[0].pages + 2) > len(s.places)
+            or s.rooms[0].ranges + 2 > len(s.ranges)
+            or s.rooms[0].past + ROOM > len(s.past)
         ):
             return i
         kind, time, offset = e.kind[i], e.time[i], e.offset[i]
         actor, how, path = int64(e.actor[i]), int64(e.result[i]), int64(e.path[i])
-        if kind == Kind.DELIVER:
-            if offset >= 0:
-                deliver(s, q, time, actor, offset, e.origin[i], int64(e.attempt[i]))
-        elif kind == Kind.RESULT:
-            if offset >= 0:
-                uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
+        if kind == Kind.DELIVER and offset >= 0:
+            deliver(s, q, time, actor, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT and offset >= 0:
+            uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
         elif kind == Kind.COMMIT:
             client = s.actors[actor].client if actor >= 0 else 0
             if offset >= 0 and not commit(s, q, time, actor, client, path, offset):
@@ -299,15 +267,12 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             revoke(s, q, time, actor, path)
         elif kind == Kind.OFFSET_QUERY:
             query(s, q, time, actor, how, offset, e.due[i])
-        elif kind == Kind.SEND_BACK:
-            if offset >= 0:
-                send_back(s, q, time, actor, offset, e.origin[i], how)
-        elif kind == Kind.EXPIRE:
-            if offset >= 0:
-                expire(s, q, time, offset, e.origin[i])
-        elif kind == Kind.DISCARDED:
-            if offset >= 0:
-                discard(s, q, actor, offset)
+        elif kind == Kind.SEND_BACK and offset >= 0:
+            send_back(s, q, time, actor, offset, e.origin[i], how)
+        elif kind == Kind.EXPIRE and offset >= 0:
+            expire(s, q, time, offset, e.origin[i])
+        elif kind == Kind.DISCARDED and offset >= 0:
+            discard(s, q, actor, offset)
         elif kind == Kind.RESET:
             if offset >= 0 and not reset(s, q, time, actor, offset):
                 return i

@@ -2,7 +2,7 @@
 
 A pull answer with fewer messages than the broker scanned shows that the others were filtered, though not which ones;
 once all received messages were delivered, the rest is known. The *low* offset of a queue thus moves over finished
-messages and over filtered ones (PQ-2, FI-3).
+messages and over filtered ones (PQ-2, FI-3), up to the first message that something keeps from being finished.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..claims.obligations import Blocked
 from ..format.message_status import MessageStatus
 from ..machine_code.compiled import constant, hot, part
-from .pages import DELIVERED, DONE, find, skip_missing
+from .pages import Flag, find, skip_missing
 from .queue_state import UNKNOWN
 
 UNCOUNTED = constant(-2)
@@ -69,12 +70,12 @@ def add_range(s: Any, q: int, begin: int, end: int, count: int) -> None:
 
 @part
 def _new_range(s: Any) -> Any:
-    free = s.terms[0].free_range
+    free = s.rooms[0].free_range
     if free >= 0:
-        s.terms[0].free_range = s.ranges[free].next
+        s.rooms[0].free_range = s.ranges[free].next
         return free
-    s.terms[0].ranges += 1
-    return s.terms[0].ranges - 1
+    s.rooms[0].ranges += 1
+    return s.rooms[0].ranges - 1
 
 
 @part
@@ -100,8 +101,8 @@ def _make_room(s: Any, q: int, begin: int, end: int) -> None:
                 s.ranges[before].next = after
             if after < 0:
                 slot.last_range = before
-            item.next = s.terms[0].free_range
-            s.terms[0].free_range = at
+            item.next = s.rooms[0].free_range
+            s.rooms[0].free_range = at
         else:
             before = at
         at = after
@@ -141,7 +142,7 @@ def advance(s: Any, q: int, time: int) -> None:
             rest = item.left == 0
         at = find(s, q, offset)
         flags = s.cells[at].flags if at >= 0 else 0
-        if flags & DONE == 0 and (flags & DELIVERED or not rest):
+        if flags & Flag.DONE == 0 and (flags & Flag.DELIVERED or not rest):
             break
         offset = offset + 1 if at >= 0 else skip_missing(s, q, offset, s.ranges[slot.ranges].end)
     set_low(slot, offset, time)
@@ -164,8 +165,8 @@ def drop_first(s: Any, q: int, status: int) -> None:
     slot.ranges = item.next
     if item.next < 0:
         slot.last_range = UNKNOWN
-    item.next = s.terms[0].free_range
-    s.terms[0].free_range = at
+    item.next = s.rooms[0].free_range
+    s.rooms[0].free_range = at
 
 
 @part
@@ -177,8 +178,8 @@ def pass_range(s: Any, q: int, begin: int, end: int, status: int) -> None:
         if last.status == status and last.end == begin:
             last.end = end
             return
-    at = s.terms[0].past
-    s.terms[0].past += 1
+    at = s.rooms[0].past
+    s.rooms[0].past += 1
     slot.past = at
     item = s.past[at]
     item.slot, item.status, item.begin, item.end = q, status, begin, end
@@ -192,9 +193,41 @@ def undelivered(s: Any, q: int, begin: int, end: int) -> Any:
     while offset < end:
         there = skip_missing(s, q, offset, end)
         if there == offset:
-            if s.cells[find(s, q, offset)].flags & DELIVERED:
+            if s.cells[find(s, q, offset)].flags & Flag.DELIVERED:
                 count -= 1
             offset += 1
         else:
             offset = there
     return count
+
+
+@hot
+def blocked_by(s: Any, q: int) -> Any:
+    """What keeps the lowest unfinished message of a queue from being finished, see :class:`Blocked`."""
+    slot = s.slots[q]
+    if slot.low < 0:
+        return Blocked.NOTHING
+    at = find(s, q, slot.low)
+    flags = s.cells[at].flags if at >= 0 else 0
+    if flags & (Flag.DONE | Flag.EXPIRED):
+        return Blocked.NOTHING
+    if flags & Flag.DELIVERED == 0:
+        # If the beginning was not seen, or the filtered offsets are not known, the message may not be expected to come.
+        first = slot.ranges
+        unknown = first >= 0 and s.ranges[first].begin <= slot.low and s.ranges[first].left == UNCOUNTED
+        return Blocked.NOTHING if unknown or not slot.sure else Blocked.WAITING
+    if flags & Flag.RUNNING:
+        return Blocked.RUNNING
+    if flags & (Flag.FAILED | Flag.REFUSED):
+        return Blocked.FAILED
+    return Blocked.SUSPENDED if flags & Flag.SUSPENDED else Blocked.RETURNED
+
+
+@hot
+def keeper_of(s: Any, q: int) -> Any:
+    """The actor that was last given the lowest unfinished message; UNKNOWN without one."""
+    slot = s.slots[q]
+    at = find(s, q, slot.low) if slot.low >= 0 else UNKNOWN
+    if at < 0 or s.cells[at].flags & Flag.DELIVERED == 0:
+        return UNKNOWN
+    return s.cells[at].actor

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ..claims.settings import Settings
 from ..encoding.names import RETRY_PREFIX, Actor, Slot
 from ..encoding.store_counts import Stored
-from ..engine.context import Context, brokers_of
+from ..engine.context import brokers_of
 from ..engine.findings import Doubt
 from ..format.coverage import EVER, EVIDENCE_BIT
 from ..format.kinds import Kind
 from ..format.whole_number import whole_number
-from .notebook import Notebook
-from .runs import Run, Told
+from .groups_seen import GroupsSeen
+from .runs import Run
 from .subscriptions import parse_subscription
 
 CLAIM = "every-queue-is-readable"
@@ -31,30 +30,14 @@ _AT_ONCE = 1_000
 """A producer sends to all known queues in turn: queues whose first messages are so close, in ms, are of one age."""
 
 
-def judge_readable(
-    told: Told,
-    stores: Mapping[Slot, Stored],
-    *,
-    common: Told,
-    settings: Settings,
-    context: Context,
-    notebook: Notebook,
-) -> None:
-    """Report every queue with messages that no member of a consuming group ever saw.
-
-    Args:
-        told: what the context says.
-        stores: what was stored in each queue.
-        common: what it says that concerns all groups.
-        settings: used for when members have learnt of a new queue.
-        context: used for the time range, and for the brokers that occur.
-        notebook: where to report.
-    """
+def judge_readable(groups: GroupsSeen) -> None:
+    """Report every queue with messages that no member of a consuming group ever saw."""
+    told, stores, context, settings = groups.told, groups.stores, groups.context, groups.settings
     known: dict[str, dict[str, set[str]]] = {}
     consumed: dict[str, set[str]] = {}
     asked: dict[tuple[str, str], int] = {}
     for group in sorted({"", *told.by_group}):
-        for run in (told if group else common).of(group, Kind.REBALANCE, Kind.ROUTE):
+        for run in (told if group else groups.common).of(group, Kind.REBALANCE, Kind.ROUTE):
             known.setdefault(group, {}).setdefault(run.topic, set()).update(run.queues or ())
             if run.kind is Kind.ROUTE:
                 asked[group, run.topic] = max(asked.get((group, run.topic), run.last), run.last)
@@ -73,7 +56,7 @@ def judge_readable(
                 continue
             knows = views.get(slot.topic, set()) | everywhere.get(slot.topic, set())
             if text in knows:
-                notebook.judge(CLAIM)
+                groups.notebook.judge(CLAIM)
                 continue
             latest = max(asked.get((who, slot.topic), EVER) for who in (group, ""))
             # If nobody records route polls, a member may have polled at any time.
@@ -84,7 +67,7 @@ def judge_readable(
             due = stored.since + (0 if is_old else settings.new_topic)
             if context.end <= due:
                 continue
-            notebook.judge(CLAIM)
+            groups.notebook.judge(CLAIM)
             # Without any view of the topic, its passes may just not have been recorded; nor do members learn who ended.
             # A broker that nobody here knows may belong to another cluster with the same names of topics and groups.
             seen = (
@@ -92,7 +75,7 @@ def judge_readable(
                 and bool(views.get(slot.topic))
                 and _last_sign(told.by_group[group], slot.topic) > due
             )
-            notebook.violation(
+            groups.notebook.violation(
                 CLAIM,
                 slot=Slot(group, slot.topic, slot.broker, slot.queue),
                 since=context.begin,

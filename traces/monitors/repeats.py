@@ -11,7 +11,7 @@ from typing import Any
 
 from ...model.history import Cause, Regression
 from ..claims.claims import CODE
-from ..claims.unexplained import Unexplained
+from ..claims.presupposed import Unexplained
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
@@ -20,7 +20,7 @@ from ..format.kinds import Path
 from ..machine_code.compiled import constant, int64, part
 from .notes import finding
 from .ownership import VISIT, committer, ended, forgot, settle
-from .pages import EXPIRED, FAILED, REFUSED, RETURNED, RUNNING, SUSPENDED
+from .pages import Flag
 from .queue_state import UNKNOWN, WINDOWS
 
 _REPEATED = constant(CODE["every-duplicate-has-a-cause"])
@@ -54,9 +54,9 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
     since = cell.time if own else cell.time - apart(s.order, actor, int64(cell.actor))
     # Events that others have recorded.
     around = cell.time - apart(s.order, committer(s, q, actor), int64(cell.actor))
-    if own and cell.flags & SUSPENDED:
+    if own and cell.flags & Flag.SUSPENDED:
         return Cause.SUSPENDED, 0
-    if own and cell.flags & REFUSED:
+    if own and cell.flags & Flag.REFUSED:
         return Cause.FAILED_SEND_BACK, 0
     if slot.reset_time >= around and slot.reset_to <= offset:
         return Cause.RESET, 0
@@ -90,7 +90,7 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
         return Cause.CRASH, 0
     if how == STOPPED:
         return Cause.SHUTDOWN, 0
-    if cell.flags & EXPIRED:
+    if cell.flags & Flag.EXPIRED:
         return Cause.TIMEOUT, 0
     return Cause.NONE, 0
 
@@ -103,7 +103,7 @@ def _went_back(s: Any, q: int, w: int, at: int, since: int, offset: int) -> Any:
     delivery did not store.
     """
     slot, cell, window = s.slots[q], s.cells[at], s.windows[q, w]
-    if cell.flags & (RUNNING | FAILED | REFUSED | SUSPENDED | RETURNED):
+    if cell.flags & (Flag.RUNNING | Flag.FAILED | Flag.REFUSED | Flag.SUSPENDED | Flag.RETURNED):
         return Cause.NONE
     until = window.since + apart(s.order, window.actor, committer(s, q, slot.back_actor))
     if not since <= slot.back_time <= until or not slot.back_to <= offset < slot.back_from:
@@ -194,4 +194,4 @@ def _may_try_again(s: Any, q: int, at: int, actor: int) -> bool:
     cell = s.cells[at]
     if cell.actor != actor or s.slots[q].flags & ORDERLY:
         return False
-    return bool(cell.flags & FAILED or (cell.flags & RUNNING and not s.terms[0].result))
+    return bool(cell.flags & Flag.FAILED or (cell.flags & Flag.RUNNING and not s.terms[0].result))

@@ -13,7 +13,7 @@ from ..machine_code.compiled import entry, int64, part
 from .attempts import copies_of, find_attempt, first_seen
 from .copies import settle
 from .dead_letters import gives_up, last_count, lowest_of, maximum_of
-from .delays import delay_of, levels_as_asked, lowest, never_delivered
+from .delays import delay_of, level_of, levels_as_asked, lowest, never_delivered
 from .listener_calls import follows
 from .message_table import ONCE, UNPLACED, WENT_WELL
 from .notes import NOBODY, NOTHING, Seen, judge, tell_chain, violate
@@ -24,19 +24,7 @@ ROWS_OF_AN_ATTEMPT = 6
 """Rows that the end of the trace may add for an attempt, besides one for its chain."""
 
 _EXACTLY = int64(CODE["dead-letter-exactly-at-the-maximum"])
-_EVIDENCE = int64(Doubt.EVIDENCE)
 _BROADCASTING, _NOT_OF_QUEUES = BROADCASTING, RETRY_TOPIC | DEAD_LETTER_TOPIC | OF_A_TOPIC | NO_QUEUE
-_ACKNOWLEDGED, _PENDING, _DEAD = (
-    int64(MessageStatus.ACKNOWLEDGED),
-    int64(MessageStatus.PENDING_RETRY),
-    int64(MessageStatus.DEAD_LETTERED),
-)
-_LOST, _IN_LISTENER, _DROPPED = (
-    int64(MessageStatus.LOST),
-    int64(MessageStatus.IN_LISTENER),
-    int64(MessageStatus.DROPPED),
-)
-_NOT_OBSERVABLE = int64(MessageStatus.NOT_OBSERVABLE)
 _UNTOLD = int64(-1)
 _AT_LAST = int64(1 << 62)
 
@@ -61,7 +49,7 @@ def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses
             slot = int64(attempt.slot)
             slot = slot if slot >= 0 else int64(known.chains[chain].slot)
             seen = Seen(terms.given[0].end, slot, attempt.offset, NOBODY, known.chains[chain].origin)
-            before = _before(known, at)
+            before = find_attempt(known, chain, attempt.attempt - 1)
             never_delivered(known, terms, notes, at, seen)
             levels_as_asked(known, terms, notes, at, before, _when(seen, attempt.stored_at, attempt.broker))
             _exactly_dead(known, terms, notes, chain, at, before, seen)
@@ -73,13 +61,6 @@ def conclude(known: Any, terms: Any, notes: Any, first: int, room: int, statuses
             at = int64(attempt.next)
         _tell_status(known, terms, notes, chain, is_lost, statuses)
     return known.used[0]
-
-
-@part
-def _before(known: Any, at: int) -> Any:
-    """The position of the attempt whose count is lower by one; -1 if there is none."""
-    below = int64(known.attempts[at].next)
-    return below if below >= 0 and known.attempts[below].attempt == known.attempts[at].attempt - 1 else int64(-1)
 
 
 @part
@@ -127,7 +108,7 @@ def _exactly_dead(known: Any, terms: Any, notes: Any, chain: int, at: int, befor
     since = known.attempts[before].failed if before >= 0 else int64(ABSENT)
     if since == ABSENT:
         since = terms.given[0].begin
-    doubt = NOTHING if heard or (terms.given[0].send_backs and before >= 0) else _EVIDENCE
+    doubt = NOTHING if heard or (terms.given[0].send_back and before >= 0) else Doubt.EVIDENCE
     limit = last_count(terms, maximum) if maximum != ABSENT else int64(ABSENT)
     if attempt.dead > 0 and not may_die:
         violate(notes, _EXACTLY, _when(seen, attempt.dead_at, NOBODY), since, NOBODY, count, limit, doubt)
@@ -150,7 +131,7 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
         # To which message of a batch a copy belongs is not known, but how many copies ended how is.
         well, dead = _ends_of_copies(known, chain)
         if well + dead < _departed(known, chain):
-            status = _LOST if is_lost else _PENDING
+            status = MessageStatus.LOST if is_lost else MessageStatus.PENDING_RETRY
     seen = Seen(record.last, record.slot, record.offset, record.actor, record.origin)
     since = record.time if record.time != ABSENT else record.last
     tell_chain(notes, seen, since, due, status, attempt.attempt)
@@ -159,17 +140,21 @@ def _tell_status(known: Any, terms: Any, notes: Any, chain: int, is_lost: bool, 
     while place >= 0:
         ended = status
         if well > 0:
-            ended, well = _ACKNOWLEDGED, well - 1
+            ended, well = MessageStatus.ACKNOWLEDGED, well - 1
         elif dead > 0:
-            ended, dead = _DEAD, dead - 1
-        statuses[known.places[place].slot, ended] += 1
-        place = known.places[place].next
+            ended, dead = MessageStatus.DEAD_LETTERED, dead - 1
+        statuses[known.links[place].slot, ended] += 1
+        place = known.links[place].next
     if record.departed < 0 and _has_no_place(terms, record):
         statuses[record.slot, status] += 1
-    elif record.departed < 0 and status == _DEAD and (record.successes > 0 or _came_again(known, chain)):
+    elif (
+        record.departed < 0
+        and status == MessageStatus.DEAD_LETTERED
+        and (record.successes > 0 or _came_again(known, chain))
+    ):
         # It was consumed at its place, which the monitor by queue counts: SB-7, the send-back was refused but stored.
-        statuses[record.slot, _ACKNOWLEDGED] -= 1
-        statuses[record.slot, _DEAD] += 1
+        statuses[record.slot, MessageStatus.ACKNOWLEDGED] -= 1
+        statuses[record.slot, MessageStatus.DEAD_LETTERED] += 1
 
 
 @part
@@ -200,7 +185,7 @@ def _departed(known: Any, chain: int) -> Any:
     """Number of places that messages with this key have left."""
     count, place = int64(0), int64(known.chains[chain].departed)
     while place >= 0:
-        count, place = count + 1, int64(known.places[place].next)
+        count, place = count + 1, int64(known.links[place].next)
     return count
 
 
@@ -225,11 +210,11 @@ def tell_unplaced(known: Any, terms: Any, statuses: Any) -> None:
         if entry.chain >= 0 or entry.chain <= ONCE or not _has_no_place(terms, entry):
             continue
         if entry.chain == WENT_WELL:
-            statuses[entry.slot, _ACKNOWLEDGED] += 1
-        elif terms.given[0].results:
-            statuses[entry.slot, _IN_LISTENER] += 1
+            statuses[entry.slot, MessageStatus.ACKNOWLEDGED] += 1
+        elif terms.given[0].result:
+            statuses[entry.slot, MessageStatus.IN_LISTENER] += 1
         else:
-            statuses[entry.slot, _NOT_OBSERVABLE] += 1
+            statuses[entry.slot, MessageStatus.NOT_OBSERVABLE] += 1
 
 
 @part
@@ -240,28 +225,28 @@ def _status(known: Any, terms: Any, chain: int, is_lost: bool) -> Any:
     runs = attempt.deliveries > 0 and (attempt.last_failed == ABSENT or attempt.last_failed < attempt.delivered)
     if record.dead != ABSENT and not _is_broadcasting(known, terms, chain):
         # A dead letter needs attention, even if another copy of it was consumed.
-        return _DEAD, NOTHING
+        return MessageStatus.DEAD_LETTERED, NOTHING
     if record.successes > 0:
-        return _ACKNOWLEDGED, NOTHING
+        return MessageStatus.ACKNOWLEDGED, NOTHING
     if _is_broadcasting(known, terms, chain):
-        return _UNTOLD if runs else _DROPPED, NOTHING
+        return _UNTOLD if runs else MessageStatus.DROPPED, NOTHING
     if attempt.attempt == 0 and runs and attempt.sent == 0 and record.departed < 0 and not _has_no_place(terms, record):
         return _UNTOLD, NOTHING
     if is_lost:
-        return _LOST, NOTHING
+        return MessageStatus.LOST, NOTHING
     if attempt.deliveries == 0:
-        return _PENDING, attempt.due if attempt.due != ABSENT else NOTHING
+        return MessageStatus.PENDING_RETRY, attempt.due if attempt.due != ABSENT else NOTHING
     if runs:
-        return _IN_LISTENER, NOTHING
+        return MessageStatus.IN_LISTENER, NOTHING
     maximum = maximum_of(known, terms, chain)
     if maximum == ABSENT:
         maximum = int64(terms.given[0].default)
-    if attempt.attempt >= last_count(terms, maximum) and not terms.given[0].dead_letters:
-        return _NOT_OBSERVABLE, NOTHING
+    if attempt.attempt >= last_count(terms, maximum) and not terms.given[0].dead_letter:
+        return MessageStatus.NOT_OBSERVABLE, NOTHING
     if attempt.allowed != 0:
         level = lowest(attempt.allowed)
     elif attempt.expired > 0:
         level = int64(terms.given[0].expiry_level)
     else:
-        level = int64(terms.request_level[min(attempt.attempt, len(terms.request_level) - 1), 0])
-    return _PENDING, attempt.last_failed + delay_of(terms, level)
+        level = level_of(terms, attempt.attempt)
+    return MessageStatus.PENDING_RETRY, attempt.last_failed + delay_of(terms, level)

@@ -30,6 +30,7 @@ from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import ABSENT
 from .standstills import Standstills
+from .terms import TERMS, terms_of
 
 COUNTS = 1024
 """Maxima from this value on count as unlimited: no table goes further."""
@@ -49,28 +50,14 @@ UNKNOWN_SCOPE, PRODUCERS = 0, 1
 
 GIVEN = np.dtype(
     [
-        ("widest", np.int64),  # how far any two clocks may be apart, ms
-        ("rounding", np.int64),  # how far a broker's count may deviate from its time stamps, ms
+        *TERMS.descr,
         ("bend", np.int64),  # how far two corrected times of one clock may be from their distance by that clock, ms
-        ("late", np.int64),  # see the settings, ms
-        ("begin", np.int64),  # begin of the trace, ms; ``end``: its end
-        ("end", np.int64),
         ("default", np.int64),  # the maximum if none is configured
         ("expiry_level", np.int64),  # level of a message whose listener runs too long
         ("delayed_dead", np.bool_),  # dead letters made by a fallback wait as a retry would (SB-15, 4.x)
-        ("deliveries", np.bool_),  # whether such events are recorded; likewise for the following
-        ("results", np.bool_),
-        ("send_backs", np.bool_),
-        ("expiries", np.bool_),
-        ("dead_letters", np.bool_),
-        ("stores", np.bool_),
-        ("moves", np.bool_),
-        ("complete", np.bool_),  # whether the trace begins with the first event there was
-        ("restarts", np.bool_),
-        ("levels_told", np.bool_),  # whether the delays of the levels are stated for these brokers
     ]
 )
-"""The settings of a check that are single numbers."""
+"""The settings of a check, with those of retries."""
 
 OF_A_LEVEL = np.dtype([("delay", np.int64), ("fallback", np.int64)])
 """Delay of a level, ms; the level at which a client with this count stores a fallback."""
@@ -151,27 +138,14 @@ def terms(*, names: Names, settings: Settings, context: Context, release: str) -
 
 
 def _given(settings: Settings, context: Context, version: str) -> Any:
-    def recorded(*kinds: Kind) -> bool:
-        return any(context.evidence & EVIDENCE_BIT[kind] for kind in kinds)
-
     given = np.zeros(1, GIVEN)
-    given["widest"] = Order(context.clocks, settings.skew).widest
-    given["rounding"], given["late"] = settings.skew, settings.late
+    common = terms_of(settings, context)
+    for name in TERMS.names or ():
+        given[name] = common[name]
     given["bend"] = max((one.bend for one in context.clocks.clocks.values()), default=0)
-    given["begin"], given["end"] = context.begin, context.end
     given["default"] = maximum_sent(-1)
     given["expiry_level"] = stored_level(EXPIRY_LEVEL, settings.delays.levels)
     given["delayed_dead"] = version == "4.9.8"
-    given["deliveries"] = recorded(Kind.DELIVER)
-    given["results"] = recorded(Kind.RESULT)
-    given["send_backs"] = recorded(Kind.SEND_BACK)
-    given["expiries"] = recorded(Kind.EXPIRE)
-    given["dead_letters"] = recorded(Kind.DEAD_LETTER)
-    given["stores"] = recorded(Kind.DELAY_STORE)
-    given["complete"] = context.complete
-    given["moves"] = recorded(Kind.DELAY_DELIVER)
-    given["restarts"] = recorded(Kind.BROKER_START, Kind.BROKER_CRASH, Kind.BROKER_STOP, Kind.ROLE_CHANGE)
-    given["levels_told"] = settings.delays_told
     return given
 
 

@@ -17,7 +17,6 @@ from .notes import NOBODY, NOTHING, judge, violate
 
 _ONLY, _AGAIN = int64(CODE["only-failed-messages-are-sent-back"]), int64(CODE["sent-back-message-comes-again"])
 _CONFIGURED = int64(CODE["maximum-as-configured"])
-_EVIDENCE = int64(Doubt.EVIDENCE)
 
 LEARNT = int64(60_000)
 """ms. How long a client may use outdated brokers: routes are polled, and heartbeats sent, every 30 s (ST-3)."""
@@ -122,7 +121,7 @@ def _tells_of_a_failure(terms: Any, attempt: Any) -> Any:
     CC-10: of a call with several messages that succeeded, the tail may be sent back. And if no results are recorded,
     each delivery may have failed once.
     """
-    if not terms.given[0].results:
+    if not terms.given[0].result:
         return attempt.failures + attempt.expired < attempt.deliveries
     return attempt.together != 0 and attempt.failures + attempt.expired == 0
 
@@ -144,12 +143,12 @@ def _without_failure(known: Any, terms: Any, notes: Any, chain: int, attempt: An
     if attempt.deliveries == 0:
         # A message delivered before the trace began may be sent back in it.
         if known.chains[chain].unproved != 0 and attempt.stored == 0:
-            doubt = _EVIDENCE
+            doubt = Doubt.EVIDENCE
         since = terms.given[0].begin
     else:
         since = attempt.delivered
-        if not terms.given[0].results or not terms.given[0].expiries:
-            doubt = _EVIDENCE
+        if not terms.given[0].result or not terms.given[0].expire:
+            doubt = Doubt.EVIDENCE
     violate(notes, _ONLY, seen, since, attempt.deliverer, attempt.attempt, attempt.deliveries, doubt)
 
 
@@ -185,7 +184,7 @@ def _by_whom_it_was_asked(known: Any, terms: Any, notes: Any, attempt: Any, copy
     """SB-2: request 36 goes to the broker of the message, which stores the copy, unless another one acts for it."""
     if attempt.asked >= 0 and copy.stored_in >= 0 and copy.stored_in != attempt.asked:
         was_away = attempt.slot < 0 or _was_away(terms, int64(terms.slots[attempt.slot].broker), int64(attempt.sent_at))
-        doubt = _EVIDENCE if was_away else NOTHING
+        doubt = Doubt.EVIDENCE if was_away else NOTHING
         violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies_of(copy), attempt.sent, doubt)
 
 
@@ -207,11 +206,11 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
     if attempt.slot >= 0 and terms.slots[attempt.slot].flags & ORDERLY != 0:
         copies += attempt.stored  # OR-8: an orderly client of 4.x sends the count that failed itself
     # SB-9, SB-14: a request is answered after its copy was stored; a dead letter of a fallback may wait first (SB-15).
-    lives = attempt.may_die == 0 or terms.given[0].dead_letters
-    recorded = terms.given[0].dead_letters if dies else terms.given[0].stores and lives
+    lives = attempt.may_die == 0 or terms.given[0].dead_letter
+    recorded = terms.given[0].dead_letter if dies else terms.given[0].delay_store and lives
     at_once = recorded and attempt.fallback == 0
     deadline = attempt.sent_at + (AT_ONCE if at_once else int64(terms.given[0].late))
-    if not at_once and not terms.given[0].stores:
+    if not at_once and not terms.given[0].delay_store:
         level = lowest(attempt.allowed) if attempt.allowed != 0 else int64(len(terms.levels) - 1)
         deadline += delay_of(terms, level)
     if copies >= attempt.sent:
@@ -223,9 +222,9 @@ def stored_again(known: Any, terms: Any, notes: Any, chain: int, at: int, seen: 
         return True
     judge(notes, _AGAIN)
     doubt = NOTHING
-    lacks = not terms.given[0].stores and not at_once
-    if lacks or (attempt.may_die != 0 and not terms.given[0].dead_letters):
-        doubt = _EVIDENCE
+    lacks = not terms.given[0].delay_store and not at_once
+    if lacks or (attempt.may_die != 0 and not terms.given[0].dead_letter):
+        doubt = Doubt.EVIDENCE
     row = violate(notes, _AGAIN, seen, attempt.sent_at, NOBODY, copies, attempt.sent, doubt)
     notes.rows[row].late = terms.given[0].end - deadline
     return doubt != 0

@@ -9,8 +9,7 @@ from ..engine.findings import Doubt
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
 from .broker_steps import BrokerSteps
-from .group_missteps import GroupMissteps
-from .group_records import Event, Member, Pass, broker_of
+from .group_records import Event, GroupMissteps, Member, Pass, broker_of
 from .steps.state import APART
 
 PASSES = 3

@@ -20,8 +20,9 @@ from ..engine.context import Context
 from ..format.kinds import Kind
 from ..format.whole_number import whole_number
 from .agreement import Statement, disagreements, latest, statements
+from .groups_seen import GroupsSeen
 from .memberships import Memberships
-from .notebook import Notebook, whole
+from .notebook import whole
 from .runs import Told, told_by
 
 CLAIM = "same-subscriptions"
@@ -84,16 +85,17 @@ def asked_for(expression: str) -> str:
     return "||".join(tags) if tags else EVERYTHING
 
 
-def judge_subscriptions(told: Told, memberships: Memberships, *, settings: Settings, notebook: Notebook) -> None:
+def judge_subscriptions(seen: GroupsSeen) -> None:
     """Report every time at which two members of a group said different things for longer than two rounds.
 
     A finding has the topic in its slot if they differ about only one topic.
     """
+    told, memberships, notebook = seen.told, seen.memberships, seen.notebook
     for group in memberships.groups():
         notebook.judge(CLAIM, sum(run.count for run in told.of(group, Kind.HEARTBEAT) if run.subscriptions is not None))
         beats = _beats(told, group, memberships)
         said = [replace(beat, value=_filters(beat)) for beat in beats]
-        for difference in disagreements(said, settings=settings, order=memberships.order):
+        for difference in disagreements(said, settings=seen.settings, order=memberships.order):
             one, other = (
                 dict(cast("_Filters", latest(said, actor, difference.until) or ()))
                 for actor in (difference.actor, difference.other)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ..claims.settings import Settings
 from ..encoding.names import Slot
-from ..encoding.store_counts import Stored
 from ..format.kinds import Kind
-from .notebook import Notebook
-from .runs import Run, Told
+from .groups_seen import GroupsSeen
+from .runs import Run
 
 CLAIM = "every-queue-gets-an-owner"
 
@@ -17,18 +15,19 @@ DIVIDING = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 """Strategies that give each queue to some member; the others may leave queues out, depending on their settings."""
 
 
-def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Settings, notebook: Notebook) -> None:
+def judge_unassigned(groups: GroupsSeen) -> None:
     """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
 
     A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
     """
+    told, settings = groups.told, groups.settings
     limit = settings.silent_death + settings.rounds + settings.route_poll
     for group in sorted(told.by_group):
         topics: dict[str, list[Run]] = {}
         for run in told.of(group, Kind.REBALANCE):
             topics.setdefault(run.topic, []).append(run)
         topics = {topic: runs for topic, runs in topics.items() if _all_are_recorded(runs)}
-        for slot, stored in sorted(stores.items()):
+        for slot, stored in sorted(groups.stores.items()):
             runs = topics.get(slot.topic, [])
             if slot.group not in ("", group) or not runs:
                 continue
@@ -38,7 +37,7 @@ def judge_unassigned(told: Told, stores: Mapping[Slot, Stored], *, settings: Set
                 continue
             since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
             if until - since > limit:
-                notebook.violation(
+                groups.notebook.violation(
                     CLAIM,
                     slot=Slot(group, slot.topic, slot.broker, slot.queue),
                     since=since,

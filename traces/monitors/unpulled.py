@@ -28,8 +28,7 @@ def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored
     unpulled = np.flatnonzero(outcome.rows["note"] == Note.UNPULLED)
     if not len(unpulled):
         return outcome
-    rows, statuses = outcome.rows.copy(), outcome.statuses.copy()
-    judged, violated, doubtful = outcome.judged.copy(), outcome.violated.copy(), outcome.doubtful.copy()
+    rows, statuses, judged = outcome.rows.copy(), outcome.statuses.copy(), outcome.judged.copy()
     keep = np.ones(len(rows), np.bool_)
     latest = {int(rows["slot"][at]): at for at in unpulled.tolist()}  # they are in the order of time
     for at in unpulled.tolist():
@@ -50,6 +49,4 @@ def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored
         row["late"] = min(row["late"], late)
         row["note"], row["value"], row["since"], row["until"] = Note.NONE, Reason.NO_PULLS, since, stored.last + 1
         judged[_MOVES] += 1
-        (doubtful if row["doubt"] else violated)[_MOVES] += 1
-    settled = {"judged": judged, "violated": violated, "doubtful": doubtful, "statuses": statuses}
-    return replace(outcome, rows=sort_rows(rows[keep]), **settled)
+    return replace(outcome.with_rows(sort_rows(rows[keep])), judged=judged, statuses=statuses)

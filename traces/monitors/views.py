@@ -9,17 +9,19 @@ from __future__ import annotations
 import enum
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 
 from ...model.allocation import java_order
 from ..claims.settings import Settings
-from ..encoding.names import Actor, Names
+from ..encoding.names import Actor
 from ..engine.findings import Doubt
+from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind
-from .agreement import Difference, Statement, disagreements, statements
+from .agreement import Difference, Statement, disagreements, overlapping, statements
 from .allocations import answers_otherwise
-from .memberships import Memberships
+from .groups_seen import GroupsSeen
 from .notebook import Notebook, whole
-from .runs import Run, Told
+from .runs import Run
 from .standstills import Standstills
 
 CLAIM = "views-agree"
@@ -57,28 +59,15 @@ def view_of(run: Run, *, broadcasting: bool = False) -> View | None:
     return View(members, tuple(sorted(run.queues)))
 
 
-def judge_views(
-    told: Told,
-    memberships: Memberships,
-    *,
-    common: Told,
-    still: Standstills,
-    has_brokers: bool,
-    names: Names,
-    settings: Settings,
-    notebook: Notebook,
-) -> None:
+def judge_views(groups: GroupsSeen) -> None:
     """Report every time at which views of one topic differed for longer than two rounds.
-
-    ``common`` has the polls of routes of all groups. If it was not recorded whether brokers ran (``has_brokers``), one
-    that was back may not have known all members.
 
     If one member saw several topics differently at overlapping times, this is one finding; it has the topic in its slot
     if there is only one.
     """
+    told, memberships, notebook, settings = groups.told, groups.memberships, groups.notebook, groups.settings
     for group in memberships.groups():
-        known = names.of_groups.get(group)
-        broadcasting = known is not None and known.mode == "broadcasting"
+        broadcasting = groups.names.is_broadcasting(group)
         by_topic: dict[str, list[tuple[Run, View]]] = {}
         for run in told.of(group, Kind.REBALANCE):
             view = view_of(run, broadcasting=broadcasting)
@@ -93,19 +82,18 @@ def judge_views(
             alone = all(len(view.members) <= 1 for _, view in seen)
             if len(actors) > 1 or alone:
                 notebook.judge(CLAIM, sum(run.count for run, _ in seen))
-                strategy = known.strategy if known is not None else ""
                 for what in Differ:
                     part = [(run, view.of(what)) for run, view in seen]
-                    said = _said(group, part, passes, memberships, settings, still)
+                    said = _said(group, part, passes, groups)
                     for difference in disagreements(said, settings=settings, order=memberships.order):
                         if what is Differ.MEMBERS:
-                            gone = _is_about_the_gone(group, difference, seen, memberships, settings)
-                            lasts = not gone and not _is_unknown_yet(difference, still, settings)
+                            gone = _is_about_the_gone(group, difference, seen, groups)
+                            lasts = not gone and not _is_unknown_yet(difference, groups.still, settings)
                         else:
                             lasts = _lasts(difference, seen, settings)
                         if lasts:
-                            sure = _sure(difference, seen, has_all, strategy)
-                            if _may_be_due_to_others(difference, what, common, has_brokers, settings):
+                            sure = _sure(difference, seen, has_all, groups.names.strategy(group))
+                            if _may_be_due_to_others(difference, what, groups):
                                 sure = replace(sure, doubt=sure.doubt | Doubt.EVIDENCE)
                             found.append((sure, topic, what))
         _note(group, found, notebook)
@@ -123,20 +111,21 @@ def _lasts(difference: Difference, seen: list[tuple[Run, View]], settings: Setti
     return difference.until - difference.since > settings.new_topic * changes
 
 
-def _may_be_due_to_others(
-    difference: Difference, what: Differ, common: Told, has_brokers: bool, settings: Settings
-) -> bool:
+def _may_be_due_to_others(difference: Difference, what: Differ, groups: GroupsSeen) -> bool:
     """Whether unrecorded brokers (RB-20), or the name server, may have given members other answers for so long.
 
     EN-2: nobody records a poll that fails, nor one that brings nothing new. If the name server answered one member
     meanwhile, all others had time to poll it as well.
     """
+    settings = groups.settings
     if what is Differ.MEMBERS:
+        # A broker that was back may not have known all members.
+        has_brokers = groups.context.evidence & EVIDENCE_BIT[Kind.BROKER_START]
         return not has_brokers and difference.until - difference.since <= settings.heartbeat + settings.rounds
     if difference.until - difference.since > settings.silent_death + settings.new_topic:
         return False  # as long as a queue may be without an owner
     since, until = difference.since + settings.route_poll, difference.until - settings.route_poll
-    learnt = [run.first for run in common.runs if run.kind == Kind.ROUTE]
+    learnt = [run.first for run in groups.common.runs if run.kind == Kind.ROUTE]
     return bool(learnt) and not any(since <= time <= until for time in learnt)
 
 
@@ -147,22 +136,17 @@ def _is_unknown_yet(difference: Difference, still: Standstills, settings: Settin
     return went_on and difference.until - difference.since <= longest
 
 
-def _is_about_the_gone(
-    group: str,
-    difference: Difference,
-    seen: list[tuple[Run, View]],
-    memberships: Memberships,
-    settings: Settings,
-) -> bool:
+def _is_about_the_gone(group: str, difference: Difference, seen: list[tuple[Run, View]], groups: GroupsSeen) -> bool:
     """ST-6: whether they differ only about clients that have ended, which one broker may not have noticed yet.
 
     A heartbeat that a broker handles after the connection was closed makes a member that it keeps until the channel
     has been silent for too long.
     """
+    settings = groups.settings
     members = {run.actor: set(view.members) for run, view in seen if run.first < difference.until}
     differ = members[difference.actor] ^ members[difference.other]
     ends: dict[str, int | None] = {}
-    for membership in memberships.of(group):
+    for membership in groups.memberships.of(group):
         ends[membership.actor.name] = membership.end
     since = difference.until - settings.silent_death - settings.rounds
     gone = {name for name, end in ends.items() if end is not None and since <= end <= difference.until}
@@ -186,14 +170,7 @@ def _saw_last(seen: list[tuple[Run, View]], actor: Actor, name: str, until: int)
     return since
 
 
-def _said(
-    group: str,
-    seen: list[tuple[Run, View]],
-    passes: list[Run],
-    memberships: Memberships,
-    settings: Settings,
-    still: Standstills,
-) -> list[Statement]:
+def _said(group: str, seen: list[tuple[Run, View]], passes: list[Run], groups: GroupsSeen) -> list[Statement]:
     """What each member saw, and until when it used that."""
     runs = {(run.actor, run.first): run for run, _ in seen}
     begins: dict[Actor, list[int]] = {}
@@ -203,11 +180,11 @@ def _said(
         until = latest.setdefault(run.actor, [])
         until.append(max(run.last, until[-1]) if until else run.last)
     said = []
-    for each in statements(group, [(run.first, run.actor, view) for run, view in seen], memberships):
+    for each in statements(group, [(run.first, run.actor, view) for run, view in seen], groups.memberships):
         # A client that balances other topics but not this one no longer says anything about it; that is another claim.
         # A client that stands still does not use what it saw either.
-        limit = runs[each.actor, each.since].last + settings.rounds
-        is_still = any(begin < limit < end for begin, end in still.of_client(each.actor))
+        limit = runs[each.actor, each.since].last + groups.settings.rounds
+        is_still = any(begin < limit < end for begin, end in groups.still.of_client(each.actor))
         before = bisect_left(begins[each.actor], each.possibly)
         if is_still or (before and latest[each.actor][before - 1] > limit):
             each = replace(each, surely=min(each.surely, limit), possibly=min(each.possibly, limit))
@@ -230,13 +207,10 @@ def _sure(difference: Difference, seen: list[tuple[Run, View]], has_all: bool, s
 
 
 def _note(group: str, found: list[tuple[Difference, str, Differ]], notebook: Notebook) -> None:
-    left = sorted(found, key=lambda each: (each[0].actor, each[0].since, each[0].until, each[1]))
-    while left:
-        together = [left.pop(0)]
-        actor, until = together[0][0].actor, together[0][0].until
-        while left and left[0][0].actor == actor and left[0][0].since <= until:
-            together.append(left.pop(0))
-            until = max(until, together[-1][0].until)
+    found.sort(key=lambda each: (each[0].actor, each[0].since, each[0].until, each[1]))
+    of_actors = (list(each) for _, each in groupby(found, key=lambda each: each[0].actor))
+    spells = (overlapping(each, lambda one: (one[0].since, one[0].until)) for each in of_actors)
+    for together in chain.from_iterable(spells):
         topics = sorted({topic for _, topic, _ in together})
         doubt, value = together[0][0].doubt, Differ(0)
         for difference, _, how in together:
@@ -246,8 +220,8 @@ def _note(group: str, found: list[tuple[Difference, str, Differ]], notebook: Not
             CLAIM,
             slot=whole(group, topics[0] if len(topics) == 1 else ""),
             since=together[0][0].since,
-            time=until,
-            actor=actor,
+            time=max(difference.until for difference, _, _ in together),
+            actor=together[0][0].actor,
             other=together[0][0].other,
             value=value,
             doubt=doubt,

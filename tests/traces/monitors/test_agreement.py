@@ -8,7 +8,7 @@ from rocketproof.traces.clocks.order import Order
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.monitors import agreement
-from rocketproof.traces.monitors.agreement import Statement, disagreements
+from rocketproof.traces.monitors.agreement import Statement, disagreements, overlapping
 
 SETTINGS = Settings()
 ORDER = Order(Clocks(), SETTINGS.skew)
@@ -51,3 +51,8 @@ def test_too_many_that_differ_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     spells = [said(f"c{n}", f"x{n}", n, 5 * LONG) for n in range(100)]
     with pytest.raises(TraceError, match=r"^100 processes of a group disagree too much .* more than 1,\d\d\d pairs"):
         disagreements(spells, settings=SETTINGS, order=ORDER)
+
+
+def test_spells_at_overlapping_times_are_together_whichever_of_them_lasts_longest() -> None:
+    spells = [(0, 9), (1, 3), (9, 10), (11, 12), (12, 12)]
+    assert overlapping(spells, lambda spell: spell) == [spells[:3], spells[3:]]

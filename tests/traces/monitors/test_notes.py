@@ -11,7 +11,8 @@ from rocketproof.traces.claims.claims import CODE
 from rocketproof.traces.clocks.order import ORDER
 from rocketproof.traces.engine.findings import ROW, Doubt
 from rocketproof.traces.monitors import notes
-from rocketproof.traces.monitors.notes import DOUBTFUL, RETRACTION, VIOLATED, retract, tally
+from rocketproof.traces.monitors.fold import violations_in
+from rocketproof.traces.monitors.notes import RETRACTION, retract
 
 SKIPPED = CODE["nothing-skipped"]
 FINDER, OTHER = 0, 1
@@ -30,11 +31,8 @@ def outcome(*rows: Any, slots: int) -> tuple[list[int], list[int]]:
     """The doubts of what is told, and how many are violations and in doubt."""
     order = np.zeros(3, ORDER)
     order["reference"], order["assumed"] = -1, 100
-    counts = tally()
-    all_ = np.concatenate(rows)
-    counts[VIOLATED, SKIPPED] = int(np.count_nonzero(all_["note"] != RETRACTION))
-    kept = retract(all_, counts, order=order, commits_by=np.full(slots, -1), may_be_off=np.zeros(3, bool))
-    return kept["doubt"].tolist(), [int(counts[which, SKIPPED]) for which in (VIOLATED, DOUBTFUL)]
+    kept = retract(np.concatenate(rows), order=order, commits_by=np.full(slots, -1), may_be_off=np.zeros(3, bool))
+    return kept["doubt"].tolist(), violations_in(kept)[:, SKIPPED].tolist()
 
 
 def test_a_retraction_is_about_what_another_process_told_of_that_offset_at_that_time() -> None:

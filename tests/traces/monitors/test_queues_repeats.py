@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.model.history import Cause
+from rocketproof.traces.claims.presupposed import Unexplained
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.claims.unexplained import Unexplained
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 

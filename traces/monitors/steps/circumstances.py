@@ -24,8 +24,9 @@ from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ...format.schema import is_of_slave, master_of, may_change_master
 from ..standstills import Standstills
 from ..subscriptions import parse_subscription
+from ..terms import NEVER
 from .pulls import HELD, PAUSED
-from .state import APART, LATE, NEVER, SILENCE
+from .state import APART, LATE, SILENCE
 from .windows import STUCK, STUCK_ORDERLY, UNLOCKS
 
 _SHUTDOWN = codes(Path)[Path.SHUTDOWN]
@@ -300,9 +301,7 @@ class Circumstances:
         return False
 
     def apart(self, lines: Any) -> Any:
-        """For each line, how far the records of its process and its broker may deviate from the order of their actions,
-        ms.
-        """
+        """For each line, how far the records of its process and its broker may deviate from their order, ms."""
         brokers, order = self._of_brokers
         brokers = brokers[lines["slot"]]
         there, back = gaps(order, lines["actor"], brokers), gaps(order, brokers, lines["actor"])
@@ -321,7 +320,7 @@ class Circumstances:
             return True
         return self._expressions.get((slot.group, slot.topic)) == {"*"}
 
-    def answered_before(self, line: Any, time: int) -> int:
+    def answered_before(self, line: Any, time: int) -> Any:
         """When a broker last answered another request of a process before ``time``; NEVER if it did not."""
         broker = self._names.slots[line["slot"]].broker
         answered = self._of(line).answered.get(broker, ())
@@ -336,7 +335,7 @@ class Circumstances:
         answered = self._of(line).answered.get(broker, ())
         return any(line["vain_at"] + LATE < time < line["vain"] for time in answered)
 
-    def unheard_since(self, line: Any) -> int:
+    def unheard_since(self, line: Any) -> Any:
         """When a process last sent a heartbeat to the broker of a queue, if it pulled the queue long after that, and
         sent heartbeats to another broker meanwhile; otherwise NEVER.
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...claims.claims import CODE
-from ...claims.settings import IDLE_LIMIT, Settings
+from ...claims.settings import Settings
 from ...claims.steps import Misstep
-from ...clocks.order import Order
 from ...encoding.coding import Coded
 from ...encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, ORDERLY, Names
 from ...engine.context import Context, actor_named
@@ -25,26 +24,23 @@ from ...format.coverage import evidence_mask
 from ...format.kinds import IN_WINDOW, LOCKS, Kind, Path, codes
 from ...machine_code.compiled import entry, int64
 from ...machine_code.pair_table import new_pairs, roomy, value_of
-from ..fold import Carried, Outcome, learnt, nothing
+from ..fold import FoldOfTables, Outcome, nothing
 from ..queue_events import QueueEvents
+from ..terms import NEVER, terms_of
 from .circumstances import Circumstances
 from .limits import HIGHEST_LIMIT, mend, move, put_off
 from .listeners import deliver, discarded, expire, removed, result, send_back, tell_if_not_handed, waits_for_commit
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten, tell_if_passed_over
 from .pulls import answer, pull
 from .state import (
-    END,
     ITEM,
     ITEMS,
     LATE,
     LATER_QUEUE,
-    LEAVING,
     LINES,
-    NEVER,
     NOBODY,
     OF_ANOTHER,
     PLACES,
-    SHORTEST_TIMEOUT,
     SIGHTS,
     SILENCE,
     UNKNOWN,
@@ -69,7 +65,7 @@ from .windows import (
     unlock,
 )
 
-_KIND, _PATH = codes(Kind), codes(Path)
+_KIND = codes(Kind)
 STORES = (Kind.STORE, Kind.DELAY_DELIVER, Kind.DEAD_LETTER)
 """Kinds that this fold also reads in queues of ordinary topics without a group."""
 
@@ -90,17 +86,16 @@ STEP_KINDS = (
 )
 """Kinds that this fold reads, and resets."""
 
-_SENT = sum(1 << _PATH[path] for path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN))
+_CLAIMS = np.array([CODE[one.step.claim] for one in Misstep])
 _ROOM = 64
 _IS_STEP = np.zeros(256, np.bool_)
 _IS_STEP[[_KIND[kind] for kind in (*STEP_KINDS, Kind.RESET)]] = True
 
 
-_GIVEN = ("judged", "terms")
-
-
-class StepFold:
+class StepFold(FoldOfTables):
     """The monitor of steps; see :class:`..fold.Fold`."""
+
+    given = ("judged", "terms")
 
     def __init__(self, *, names: Names, settings: Settings, context: Context) -> None:
         self._names, self._context = names, context
@@ -108,7 +103,6 @@ class StepFold:
         for one in Misstep:
             needs = evidence_mask(one.step.needs)
             judged[one] = context.evidence & needs == needs and (context.complete or not one.step.complete)
-        leaving = evidence_mask((Kind.DELIVER, Kind.RESULT, Kind.REMOVED))
         self._tables = Tables(
             judged=judged,
             flags=np.zeros(0, WHOLE),
@@ -121,22 +115,7 @@ class StepFold:
             items=np.zeros(_ROOM, ITEM),
             places=new_pairs(_ROOM),
             used=np.array([0, 0, 0, NOBODY], WHOLE),
-            terms=np.array(
-                [
-                    Order(context.clocks, settings.skew).widest,
-                    context.evidence & leaving == leaving,
-                    context.complete,
-                    context.end,
-                    context.evidence & evidence_mask((Kind.SEND_BACK,)) != 0,
-                    settings.lock_life,
-                    settings.lock_life_told,
-                    min(settings.consume_timeout, SHORTEST_TIMEOUT) if settings.consume_timeout_told else NEVER,
-                    settings.persist,
-                    min(settings.stuck, IDLE_LIMIT),
-                    context.evidence & evidence_mask((Kind.LOCK_LOST,)) != 0,
-                ],
-                WHOLE,
-            ),
+            terms=terms_of(settings, context),
         )
         self._circumstances = Circumstances(names=names, settings=settings, context=context)
         # Those of the whole trace, whichever queues this fold is given.
@@ -149,14 +128,6 @@ class StepFold:
         while at < len(coded):
             self._make_room()
             at = _run(self._tables, at, events)
-
-    def carried(self) -> Carried:
-        """See :class:`..fold.Fold`."""
-        return learnt(self._tables, _GIVEN)
-
-    def carry_on(self, carried: Carried) -> None:
-        """See :class:`..fold.Fold`."""
-        self._tables = self._tables._replace(**carried)
 
     def finish(self) -> Outcome:
         """The result: all missteps, and how many lines were judged for each claim."""
@@ -180,16 +151,10 @@ class StepFold:
             told[line, what] = not self._circumstances.cover(lines[line], int(what), missteps[line, what], lines)
         at, misstep = np.nonzero(told)
         found = missteps[at, misstep]
-        rows = np.zeros(len(at), ROW)
-        rows["claim"] = np.array([CODE[one.step.claim] for one in Misstep])[misstep]
-        rows["other"] = NOBODY
-        rows["slot"], rows["actor"] = lines["slot"][at], lines["actor"][at]
-        rows["value"] = misstep
-        for name in ("time", "since", "offset", "expected"):
-            rows[name] = found[name]
+        columns = {name: found[name] for name in ("time", "since", "offset", "expected")}
+        rows = _rows(misstep, lines[at], until=found["offset"] + 1, **columns)
         of_two = np.isin(misstep, [Misstep.LOCKED_TWICE, Misstep.REFUSED_FREE]) & (found["expected"] >= 0)
         rows["other"][of_two] = found["expected"][of_two]  # who had the lock
-        rows["until"] = rows["offset"] + 1
         # In a compacted topic, the older messages of a key are gone, and compaction is not recorded.
         rows["doubt"][(misstep == Misstep.LEFT_OUT) & (found["since"] == found["time"])] = Doubt.EVIDENCE
         # Nobody records how much a client may hold.
@@ -198,14 +163,12 @@ class StepFold:
         rows["doubt"][(misstep == Misstep.BATCH_ABOVE) & (found["since"] < found["time"])] = Doubt.EVIDENCE
         # Whether its topic was created again is also known only at the end.
         rows["note"][misstep == Misstep.END_BACK] = Note.END
-        now, sure = rows["note"] != Note.END, rows["doubt"] == 0
-        violated, doubtful = (np.bincount(rows["claim"][now & which], minlength=len(CODE)) for which in (sure, ~sure))
         rows = np.concatenate([rows, self._queue_ends(lines)])
         judged = np.zeros(len(CODE), WHOLE)
         for claim in {one.step.claim for one in Misstep}:
             is_judged = any(self._tables.judged[one] for one in Misstep if one.step.claim == claim)
             judged[CODE[claim]] = used if is_judged else 0
-        return replace(nothing(0), rows=rows, judged=judged, violated=violated, doubtful=doubtful)
+        return replace(nothing(0), judged=judged).with_rows(rows)
 
     def _tell_of_heartbeats(self) -> None:
         """Check whether processes pulled from brokers to which they send no heartbeats."""
@@ -250,11 +213,8 @@ class StepFold:
     def _polls(self, line: Any) -> Any:
         """Rows for a client's long pulls, or for the ends of a broker's queue."""
         at = np.arange(max(0, line["sights"] - SIGHTS), line["sights"]) % SIGHTS
-        rows = np.zeros(len(at), ROW)
-        rows["claim"], rows["note"] = CODE[Misstep.WOKEN_LATE.step.claim], Note.END
-        rows["value"], rows["other"] = Misstep.WOKEN_LATE, NOBODY
-        rows["slot"], rows["actor"] = line["slot"], line["actor"]
-        rows["offset"], rows["since"], rows["time"] = line["sight"][at], line["sight_since"][at], line["sight_at"][at]
+        columns = {"offset": line["sight"][at], "since": line["sight_since"][at], "time": line["sight_at"][at]}
+        rows = _rows(Misstep.WOKEN_LATE, line, note=Note.END, **columns)
         if self._names.actors[line["actor"]].incarnation >= 0:
             rows["time"] -= self._circumstances.apart(line)
             rows["until"] = [self._circumstances.answered_before(line, int(time)) for time in rows["time"]]
@@ -291,13 +251,17 @@ class StepFold:
 
 def _ends(lines: Any, what: Misstep, ends: Any, at: str, later: Any = 0) -> Any:
     """Rows for the ends of the queues of lines; ``at``: the field with the time, and ``later`` an addition to it."""
-    rows = np.zeros(len(lines), ROW)
-    rows["claim"], rows["note"] = CODE[what.step.claim], Note.END
-    rows["value"], rows["other"] = what, NOBODY
+    when = lines[at] + later
+    return _rows(what, lines, note=Note.END, offset=ends, since=when, time=when, until=ends + 1)
+
+
+def _rows(what: Any, lines: Any, **columns: Any) -> Any:
+    """Rows about lines, with what each of them shows, a misstep, and with values of columns."""
+    rows = np.zeros(len(columns["offset"]), ROW)
+    rows["claim"], rows["value"], rows["other"] = _CLAIMS[what], what, NOBODY
     rows["slot"], rows["actor"] = lines["slot"], lines["actor"]
-    rows["offset"] = ends
-    rows["since"] = rows["time"] = lines[at] + later
-    rows["until"] = rows["offset"] + 1
+    for name, values in columns.items():
+        rows[name] = values
     return rows
 
 
@@ -312,7 +276,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
         if t.flags[q] & OF_A_TOPIC and not is_store:
             continue
         t.seen[q] |= int64(1) << kind
-        now, offset = e.time[i], max(e.offset[i], int64(UNKNOWN))
+        now, offset = e.time[i], max(e.offset[i], UNKNOWN)
         if kind == Kind.RESET:
             reset(t, q, offset)
             continue
@@ -342,20 +306,18 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 stored(t, n, kind, offset, int64(e.attempt[i]))
             if kind == Kind.DELAY_DELIVER:
                 move(t, n, offset, int64(e.level[i]), e.due[i])
-        elif kind == Kind.DELIVER:
-            if offset >= 0:
-                deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
-        elif kind == Kind.RESULT:
-            if offset >= 0:
-                result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]), int64(e.level[i]))
-        elif kind == Kind.REMOVED:
-            if offset >= 0:
-                removed(t, n, offset, e.next[i])
+        elif kind == Kind.DELIVER and offset >= 0:
+            deliver(t, n, offset, e.next[i], int64(e.count[i]), e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.RESULT and offset >= 0:
+            result(t, n, offset, int64(e.result[i]), e.origin[i], int64(e.attempt[i]), int64(e.level[i]))
+        elif kind == Kind.REMOVED and offset >= 0:
+            removed(t, n, offset, e.next[i])
         elif kind == Kind.COMMIT_MEMORY:
             set_in_memory(t, n, offset)
         elif kind == Kind.COMMIT:
-            if offset >= 0 and (int64(1) << int64(e.path[i])) & _SENT:
-                commit(t, n, offset, int64(e.path[i]))
+            path = int64(e.path[i])
+            if offset >= 0 and path in (Path.PERIODIC, Path.PIGGYBACK, Path.REMOVAL, Path.SHUTDOWN):
+                commit(t, n, offset, path)
             elif offset >= 0 and t.flags[q] & BROADCASTING:
                 keep(t, n, offset)
             else:
@@ -363,16 +325,7 @@ def _run(t: Any, start: int, e: Any) -> Any:
         elif kind == Kind.PULL:
             pull(t, n, offset)
         elif kind == Kind.PULL_RESULT:
-            answer(
-                t,
-                n,
-                int64(e.result[i]),
-                offset,
-                e.next[i],
-                e.low[i],
-                e.high[i],
-                int64(e.count[i]),
-            )
+            answer(t, n, int64(e.result[i]), offset, e.next[i], e.low[i], e.high[i], int64(e.count[i]))
         elif kind == Kind.ASSIGN:
             take(t, n, offset)
         elif kind == Kind.REVOKE:
@@ -391,9 +344,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
             mend(t, n, offset)
             line.mended, line.position = offset, UNKNOWN
             line.watched = UNKNOWN
-        elif kind == Kind.DISCARDED:
-            if offset >= 0:
-                discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
+        elif kind == Kind.DISCARDED and offset >= 0:
+            discarded(t, n, offset, e.origin[i], int64(e.attempt[i]))
         elif kind == Kind.SEND_BACK:
             send_back(t, n, offset, int64(e.result[i]), int64(e.path[i]), int64(e.attempt[i]), int64(e.level[i]))
         elif kind == Kind.EXPIRE:
@@ -406,29 +358,29 @@ def _finish(t: Any) -> None:
     """The recording ends: check what should have followed long before."""
     for n in range(t.used[LINES]):
         line = t.lines[n]
-        if line.missing > 0 and t.terms[END] - line.end_at > LATE:
+        if line.missing > 0 and t.terms[0].end - line.end_at > LATE:
             note_misstep(t, n, Misstep.NOT_STORED, line.told_at, line.first_missing, line.end)
         if line.removing != NEVER and line.last - line.removing > LATE:
-            note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, line.memory, UNKNOWN)
         tell_if_not_handed(t, n)
         tell_if_passed_over(t, n)
-        tell_if_unstored(t, n, int64(t.terms[END]))
-        tell_if_kept(t, n, int64(t.terms[END]))
+        tell_if_unstored(t, n, int64(t.terms[0].end))
+        tell_if_kept(t, n, int64(t.terms[0].end))
         tell_if_locked_for_nothing(t, n)
         tell_if_forgotten(t, n, line.low - 1)
         if line.sets and line.window == 0 and not line.queried:
-            note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NEVER_ASKED, line.last, line.memory, UNKNOWN)
     for at in range(t.used[PLACES]):
         item = t.items[at]
-        if item.line < 0 or item.left or not t.terms[LEAVING]:
+        if item.line < 0 or item.left or not t.terms[0].leaving:
             continue
         n = int64(item.line)
         line = t.lines[n]
         is_over = line.has == 0 or line.window != item.window
         if is_over and item.returned and item.running <= 0 and item.ended != NEVER and item.ended > line.left_at:
-            is_late = t.terms[END] - item.ended > LATE and line.fresh and t.flags[line.slot] & ORDERLY == 0
+            is_late = t.terms[0].end - item.ended > LATE and line.fresh and t.flags[line.slot] & ORDERLY == 0
             if is_late and not line.batched:
-                note_misstep(t, n, Misstep.NOT_DISCARDED, item.ended, item.offset, int64(UNKNOWN))
+                note_misstep(t, n, Misstep.NOT_DISCARDED, item.ended, item.offset, UNKNOWN)
         if line.window != item.window:
             continue
         since = item.passed if item.passed != NEVER else item.ended

@@ -1,6 +1,4 @@
-"""How much a process holds of a queue and gives out at once, and for what reasons it puts off pulls or drops the
-queue.
-"""
+"""How much a process holds of a queue and gives out at once, and why it puts off pulls or drops the queue."""
 
 from __future__ import annotations
 
@@ -8,9 +6,10 @@ from typing import Any
 
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
-from ...format.kinds import Path, codes
+from ...format.kinds import Path
 from ...machine_code.compiled import int64, part
-from .state import APART, COMPLETE, LEVELS, LOCK_LIFE, LOSS, NEVER, UNKNOWN, find, note_misstep
+from ..terms import NEVER
+from .state import APART, LEVELS, UNKNOWN, find, note_misstep
 
 MOST_HELD, WIDEST_SPAN = 1_000, 2_000
 """``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` by default (PL-7, PL-9)."""
@@ -26,9 +25,6 @@ many in a row, over so long, each by that much; ms.
 SWAY = 50
 """By how much the clock of a broker may be set back gradually, ms."""
 
-_PATH = codes(Path)
-_OF_CACHES = sum(1 << _PATH[path] for path in (Path.COUNT, Path.SIZE, Path.SPAN))
-
 
 @part
 def put_off(t: Any, n: int, path: Path) -> None:
@@ -36,12 +32,13 @@ def put_off(t: Any, n: int, path: Path) -> None:
     line = t.lines[n]
     is_orderly = t.flags[line.slot] & ORDERLY != 0
     if (path == Path.ORDERLY and not is_orderly) or (path == Path.SPAN and is_orderly):
-        note_misstep(t, n, Misstep.OTHER_CONTROL, line.last, int64(UNKNOWN), int64(UNKNOWN))
-    if (int64(1) << path) & _OF_CACHES and line.has == 1 and line.fresh and line.late == 0 and line.mended < 0:
+        note_misstep(t, n, Misstep.OTHER_CONTROL, line.last, UNKNOWN, UNKNOWN)
+    is_full = path in (Path.COUNT, Path.SIZE, Path.SPAN)
+    if is_full and line.has == 1 and line.fresh and line.late == 0 and line.mended < 0:
         # Each limit is at least 1, and what is held has to exceed it; a single message may have several MiB.
         least = 1 if path == Path.SIZE else 2
         if line.held < least:
-            note_misstep(t, n, Misstep.NOTHING_CACHED, line.last, int64(UNKNOWN), max(line.held, int64(0)))
+            note_misstep(t, n, Misstep.NOTHING_CACHED, line.last, UNKNOWN, max(line.held, int64(0)))
 
 
 @part
@@ -120,7 +117,7 @@ def sent_to_broker(t: Any, n: int, offset: int) -> None:
     """CC-11, PL-14: a broadcasting client sends brokers no offsets with its pulls, and no failed messages."""
     line = t.lines[n]
     if t.flags[line.slot] & BROADCASTING and line.has == 1:
-        note_misstep(t, n, Misstep.NO_BROADCAST, line.last, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NO_BROADCAST, line.last, offset, UNKNOWN)
 
 
 @part
@@ -131,9 +128,9 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
     """
     line = t.lines[n]
     is_told = line.told_refused != NEVER and line.last - line.told_refused > APART
-    is_told = is_told and (line.unlocked >= line.refused_at or not t.terms[LOSS])
-    if is_told and line.has == 1 and line.locked != NEVER and line.last - line.locked > t.terms[LOCK_LIFE]:
-        note_misstep(t, n, Misstep.PULLED_UNLOCKED, line.refused_at, offset, int64(UNKNOWN))
+    is_told = is_told and (line.unlocked >= line.refused_at or not t.terms[0].lock_lost)
+    if is_told and line.has == 1 and line.locked != NEVER and line.last - line.locked > t.terms[0].lock_life:
+        note_misstep(t, n, Misstep.PULLED_UNLOCKED, line.refused_at, offset, UNKNOWN)
 
 
 @part
@@ -141,7 +138,7 @@ def mend(t: Any, n: int, offset: int) -> None:
     """PL-23: a process corrects an offset, if it is recorded, that a broker found illegal to the one that it named."""
     line = t.lines[n]
     is_told = line.illegal >= 0 and offset in (UNKNOWN, line.illegal)
-    if line.pulled and not is_told and (line.fresh or t.terms[COMPLETE]):
+    if line.pulled and not is_told and (line.fresh or t.terms[0].complete):
         note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, line.illegal)
 
 

@@ -7,45 +7,22 @@ from typing import Any
 from ...claims.settings import REBALANCE_PERIOD
 from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
-from ...format.kinds import Path, Result, codes
+from ...format.kinds import Path, Result
 from ...format.schema import ABSENT
 from ...machine_code.compiled import int64, part
+from ..terms import NEVER
 from .limits import sent_to_broker, split
 from .offsets import tell_if_forgotten
-from .state import (
-    APART,
-    LATE,
-    LEAVING,
-    LOCK_LIFE,
-    MARKS,
-    NEVER,
-    SECOND,
-    SENDS_BACK,
-    SHORTEST_PAUSE,
-    SILENCE,
-    TIMEOUT,
-    UNKNOWN,
-    add,
-    drop,
-    find,
-    note_misstep,
-)
+from .state import APART, LATE, MARKS, SECOND, SHORTEST_PAUSE, SILENCE, UNKNOWN, add, drop, find, note_misstep
 
-_RESULT = codes(Result)
-_BY_HAND = sum(1 << _RESULT[result] for result in (Result.COMMIT, Result.ROLLBACK))
-_PUT_OFF = sum(1 << _RESULT[result] for result in (Result.SUSPEND, Result.EXCEPTION, Result.NULL, Result.ROLLBACK))
 _FARTHEST = 4_096
 _COPIES = RETRY_TOPIC | DEAD_LETTER_TOPIC
 
 EXPIRED_LEVEL = 3
-"""PQ-9: the delay level with which a message that took too long goes back, whatever its count
-(``ProcessQueue#cleanExpiredMsg``).
-"""
+"""PQ-9: the delay level of a message that took too long, whatever its count (``ProcessQueue#cleanExpiredMsg``)."""
 
 RESUBMITTED = 4_900
-"""CC-12: a message that could not be sent back comes after 5 s (``submitConsumeRequestLater``), by the clocks'
-resolution; ms.
-"""
+"""CC-12: what could not be sent back comes after 5 s (``submitConsumeRequestLater``), by coarse clocks; ms."""
 
 
 @part
@@ -60,11 +37,11 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         is_lost = max(line.lost_at, line.given_back) > line.locked and line.has == 1
         # OR-5: for a client, a lock is over after half of the time for which the broker keeps it.
         is_asked = line.renewed_at - line.locked > APART or (line.renews > 1 and now - line.resumed > SILENCE)
-        is_over = is_asked and now - line.locked > t.terms[LOCK_LIFE] // 2 + SILENCE
+        is_over = is_asked and now - line.locked > t.terms[0].lock_life // 2 + SILENCE
         if is_lost and now - line.unlocked > SILENCE and now - line.resumed > SILENCE:
-            note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.LOCK_OVER, line.unlocked, offset, UNKNOWN)
         elif is_over:
-            note_misstep(t, n, Misstep.LOCK_OVER, line.locked, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.LOCK_OVER, line.locked, offset, UNKNOWN)
     if count > 1:
         line.batched = 1
         known = after < 0
@@ -89,14 +66,14 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     line.calls, line.call, line.called = line.calls + 1, after, offset
     if offset == line.unsent and line.has == 1:
         if 0 <= now - line.unsent_at < RESUBMITTED:
-            note_misstep(t, n, Misstep.AGAIN_AT_ONCE, line.unsent_at, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.AGAIN_AT_ONCE, line.unsent_at, offset, UNKNOWN)
         if attempt >= 0 and line.unsent_count >= 0 and attempt != line.unsent_count + 1:
             note_misstep(t, n, Misstep.AGAIN_UNCOUNTED, line.unsent_at, offset, attempt)
         line.unsent = UNKNOWN
     at = find(t, n, offset)
     is_new = at < 0
     if is_new:
-        is_first = t.terms[LEAVING] and line.fresh and line.has == 1 and offset >= line.low
+        is_first = t.terms[0].leaving and line.fresh and line.has == 1 and offset >= line.low
         if is_first and attempt > 0 and t.flags[line.slot] & _COPIES == 0:
             note_misstep(t, n, Misstep.GIVEN_COUNT, now, offset, attempt)
         is_below = 0 <= offset < line.low and line.has == 1 and line.fresh and line.mended < 0 and not line.cleaned
@@ -108,7 +85,7 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         item.passed = item.put_off = NEVER
         item.counted = UNKNOWN
         line.given += 1
-        if line.given > line.found > 0 and line.fresh and t.terms[LEAVING]:
+        if line.given > line.found > 0 and line.fresh and t.terms[0].leaving:
             note_misstep(t, n, Misstep.NOT_BROUGHT, now, offset, line.found)
     item = t.items[at]
     if is_new or item.window != line.window:
@@ -120,21 +97,19 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
     elif item.put_off != NEVER:
         # Of a recorder of whole seconds, nobody knows how long a pause within one was.
         if 0 <= now - item.put_off < SHORTEST_PAUSE and now % SECOND:
-            note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.TOO_SOON, item.put_off, offset, UNKNOWN)
         if 0 <= attempt <= item.counted and not line.manual:
             note_misstep(t, n, Misstep.PUT_OFF_UNCOUNTED, item.put_off, offset, attempt)
     item.put_off, item.counted, item.wanted, item.alone = NEVER, UNKNOWN, ABSENT, count == 1
     item.running += 1
-    item.call = after if count > 1 else int64(UNKNOWN)
+    item.call = after if count > 1 else UNKNOWN
     item.returned = item.left = item.well = 0
     item.origin, item.attempt, item.window, item.ended = origin, attempt, line.window, NEVER
 
 
 @part
 def handed(t: Any, n: int, offset: int) -> None:
-    """A message of this window is given for the first time: those of the first pull come first, as one thread queues
-    all.
-    """
+    """A message of this window is given for the first time: one thread queues all, pull by pull."""
     line = t.lines[n]
     if line.watched < 0:
         return
@@ -161,7 +136,7 @@ def tell_if_not_handed(t: Any, n: int) -> None:
 def name_it(t: Any, n: int, item: Any, origin: int, attempt: int) -> None:
     """A result, the discarding of one, or a send-back names the message that a listener was given, with its count."""
     if origin != 0 and item.origin != 0 and origin != item.origin:
-        note_misstep(t, n, Misstep.OTHER_MESSAGE, t.lines[n].last, item.offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.OTHER_MESSAGE, t.lines[n].last, item.offset, UNKNOWN)
     if attempt >= 0 and item.attempt >= 0 and attempt != item.attempt:
         note_misstep(t, n, Misstep.OTHER_COUNT, t.lines[n].last, item.offset, item.attempt)
 
@@ -171,20 +146,21 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
     """A listener returns and, if it failed, requests a delay ``level``; ABSENT if it is not recorded."""
     line = t.lines[n]
     now = line.last
+    by_hand = status in (Result.COMMIT, Result.ROLLBACK)
     at = find(t, n, offset)
     if at < 0:
         # A listener that commits manually reports the status of messages that it was given before.
-        if line.fresh and (int64(1) << status) & _BY_HAND == 0:
-            note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
+        if line.fresh and not by_hand:
+            note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, UNKNOWN)
         return
     item = t.items[at]
-    line.manual = line.manual or status in (Result.COMMIT, Result.ROLLBACK)
-    if item.running <= 0 and (int64(1) << status) & _BY_HAND:
+    line.manual = line.manual or by_hand
+    if item.running <= 0 and by_hand:
         if status == Result.ROLLBACK and item.returned:
             item.ended = NEVER  # OR-7: with its batch, everything that was not committed before is rolled back
         return
     if item.running <= 0:
-        note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.RETURNED_TWICE, now, offset, UNKNOWN)
         return
     item.running -= 1
     item.returned, item.well = 1, status == Result.OK
@@ -199,12 +175,13 @@ def result(t: Any, n: int, offset: int, status: Result, origin: int, attempt: in
     name_it(t, n, item, origin, attempt)
     if item.running > 0:
         return
-    if t.flags[line.slot] & ORDERLY and (int64(1) << status) & _PUT_OFF:
+    is_put_off = status in (Result.SUSPEND, Result.EXCEPTION, Result.NULL, Result.ROLLBACK)
+    if is_put_off and t.flags[line.slot] & ORDERLY:
         item.put_off = now
         # OR-8: of several messages, those that were dead-lettered meanwhile come again unchanged.
-        item.counted = item.attempt if item.alone and status != Result.ROLLBACK else int64(UNKNOWN)
+        item.counted = item.attempt if item.alone and status != Result.ROLLBACK else UNKNOWN
     item.wanted = level
-    if not t.terms[LEAVING] or (item.left and item.earlier == 0):
+    if not t.terms[0].leaving or (item.left and item.earlier == 0):
         line.strays += 1
         drop(t, at)
         return
@@ -222,13 +199,13 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
     at = find(t, n, offset)
     if at < 0:
         if line.fresh:
-            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, UNKNOWN)
     else:
         item = t.items[at]
         if item.window == line.window and line.held > 0:
             line.held -= 1
-        if not item.returned and not (item.expired and (item.sent or not t.terms[SENDS_BACK])):
-            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, int64(UNKNOWN))
+        if not item.returned and not (item.expired and (item.sent or not t.terms[0].send_back)):
+            note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, UNKNOWN)
         if item.passed != NEVER and now - item.passed > APART and now - line.resumed > APART:
             note_misstep(t, n, Misstep.NOT_LEFT, item.passed, offset, line.low)
         if item.running > 0:
@@ -267,12 +244,12 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
     """A listener's result is ignored, as the window has ended."""
     line = t.lines[n]
     at = find(t, n, offset)
-    excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[LEAVING]
+    excused = line.has != 1 or t.flags[line.slot] & ORDERLY or line.cleaned or not t.terms[0].leaving
     known = at >= 0 and (t.items[at].returned or t.items[at].running <= 0)
     if not known and line.strays > 0:
         line.strays -= 1
     elif not known and line.fresh and t.flags[line.slot] & ORDERLY == 0:
-        note_misstep(t, n, Misstep.NEVER_RETURNED, line.last, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NEVER_RETURNED, line.last, offset, UNKNOWN)
     if at >= 0:
         item = t.items[at]
         name_it(t, n, item, origin, attempt)
@@ -283,7 +260,7 @@ def discarded(t: Any, n: int, offset: int, origin: int, attempt: int) -> None:
         if item.running <= 0 and not stays:
             drop(t, at)
     if not excused:
-        note_misstep(t, n, Misstep.KEPT, line.last, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.KEPT, line.last, offset, UNKNOWN)
 
 
 @part
@@ -299,7 +276,7 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
             note_misstep(t, n, Misstep.OTHER_LEVEL, line.last, offset, wanted)
         is_judged = path == Path.REQUEST and line.each_told and t.items[at].running <= 0
         if is_judged and t.items[at].well and t.items[at].call >= 0:
-            note_misstep(t, n, Misstep.SENT_FINISHED, line.last, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.SENT_FINISHED, line.last, offset, UNKNOWN)
     if path != Path.EXPIRED:
         sent_to_broker(t, n, offset)
     if status != Result.OK:
@@ -317,7 +294,7 @@ def expire(t: Any, n: int, offset: int) -> None:
     """A message is removed from the window, because its listener runs for too long (PQ-9)."""
     line = t.lines[n]
     if t.flags[line.slot] & ORDERLY:
-        note_misstep(t, n, Misstep.CLEANED_ORDERLY, line.last, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.CLEANED_ORDERLY, line.last, offset, UNKNOWN)
     first = find(t, n, line.low)
     if offset > line.low and first >= 0 and line.has == 1 and line.marks > 0:
         one = t.items[first]
@@ -327,8 +304,8 @@ def expire(t: Any, n: int, offset: int) -> None:
     at = find(t, n, offset)
     if at >= 0:
         item = t.items[at]
-        if item.window == t.lines[n].window and t.lines[n].last - item.given < t.terms[TIMEOUT] - APART:
-            note_misstep(t, n, Misstep.EXPIRED_EARLY, item.given, offset, int64(UNKNOWN))
+        if item.window == t.lines[n].window and t.lines[n].last - item.given < t.terms[0].timeout - APART:
+            note_misstep(t, n, Misstep.EXPIRED_EARLY, item.given, offset, UNKNOWN)
         item.expired = 1
 
 

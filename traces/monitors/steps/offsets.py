@@ -7,9 +7,10 @@ from typing import Any
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path
-from ...machine_code.compiled import int64, part
+from ...machine_code.compiled import part
+from ..terms import NEVER
 from .limits import sent_to_broker
-from .state import APART, COMPLETE, LATE, MARKS, NEVER, PERSIST, UNKNOWN, WIDEST, note_misstep
+from .state import APART, LATE, MARKS, UNKNOWN, note_misstep
 
 ROUNDS = 8
 """How often a client may fail in its periodic storing of offsets: a broker may be away, or its thread delayed."""
@@ -18,9 +19,7 @@ LEFT_OUT = 4
 """How often a client may store the offsets of other queues and not that of one, as the records may be late."""
 
 UNPACED = 36
-"""The same for one that was not seen to store as often as it should: a different interval would be longer by this
-factor.
-"""
+"""The same for one that was not seen to store that often: its interval may be longer by this factor."""
 
 
 @part
@@ -46,7 +45,7 @@ def stand(t: Any, line: Any, offset: int) -> None:
     if offset < line.present or line.present < 0:
         line.stood = line.stands = min(line.stood, offset)
         line.stands_at = now
-    elif now - line.stands_at > LATE + t.terms[WIDEST]:
+    elif now - line.stands_at > LATE + t.terms[0].widest:
         line.stood, line.stands, line.stands_at = line.stands, offset, now
     line.present, line.present_at = offset, now
 
@@ -54,7 +53,7 @@ def stand(t: Any, line: Any, offset: int) -> None:
 @part
 def stood(t: Any, line: Any) -> Any:
     """The in-memory offset of some time ago, as brokers record commits late that wait there; -1: not known."""
-    late = LATE + t.terms[WIDEST]
+    late = LATE + t.terms[0].widest
     if line.last - line.present_at > late:
         return line.present
     return line.stands if line.last - line.stands_at > late else line.stood
@@ -65,7 +64,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     """The in-memory offset is set: to a low-water mark, or to what the broker or an operator sent."""
     line = t.lines[n]
     line.sets = 1
-    unheard = not (line.fresh or t.terms[COMPLETE]) or t.flags[line.slot] & BROADCASTING
+    unheard = not (line.fresh or t.terms[0].complete) or t.flags[line.slot] & BROADCASTING
     told = line.refused or (line.window == 0 and unheard)
     told = told or offset in (line.brought, line.mended)
     # OF-31: a client that resets sets the offset before it takes the queue again, and the answer of a query is set at
@@ -96,7 +95,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     line.memory = max(line.memory, offset)
     stand(t, line, offset)
     found = t.missteps[n, Misstep.BEYOND_MEMORY]
-    if found.time != NEVER and line.last - found.time <= t.terms[WIDEST] and found.offset <= line.memory:
+    if found.time != NEVER and line.last - found.time <= t.terms[0].widest and found.offset <= line.memory:
         found.time = NEVER
 
 
@@ -105,8 +104,8 @@ def tell_if_passed_over(t: Any, n: int) -> None:
     """Check whether an in-memory offset was not stored for some rounds; :mod:`...engine.rounds` looks at the others."""
     line = t.lines[n]
     is_own = line.has == 1 and line.mended < 0 and t.flags[line.slot] & BROADCASTING == 0 and not t.waits[line.slot]
-    if is_own and line.behind >= 0 and line.last - line.behind_at > LEFT_OUT * t.terms[PERSIST]:
-        note_misstep(t, n, Misstep.PASSED_OVER, line.behind_at, line.behind, int64(UNKNOWN))
+    if is_own and line.behind >= 0 and line.last - line.behind_at > LEFT_OUT * t.terms[0].persist:
+        note_misstep(t, n, Misstep.PASSED_OVER, line.behind_at, line.behind, UNKNOWN)
 
 
 @part
@@ -117,7 +116,7 @@ def keep(t: Any, n: int, offset: int) -> None:
     line.sent = max(line.sent, offset)
     t.waits[line.slot] = False
     if offset >= line.behind >= 0:
-        line.behind, line.behind_at = line.memory if line.memory > offset else int64(UNKNOWN), line.last
+        line.behind, line.behind_at = line.memory if line.memory > offset else UNKNOWN, line.last
     if offset >= line.unstored:
         line.unstored = UNKNOWN
 
@@ -134,27 +133,27 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
     if path == Path.PERIODIC:
         # A client that was not seen to do so twice may have another, unknown interval.
         passed = line.last - line.persisted_at
-        line.paced |= line.persisted_at != NEVER and t.terms[PERSIST] <= 2 * passed <= 4 * t.terms[PERSIST]
+        line.paced |= line.persisted_at != NEVER and t.terms[0].persist <= 2 * passed <= 4 * t.terms[0].persist
         line.persisted_at = line.last
     elif path == Path.PIGGYBACK:
         sent_to_broker(t, n, offset)
         if offset == 0:
-            note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, UNKNOWN)
     if path == Path.PIGGYBACK and line.has == 1 and line.taken_at != NEVER:
         since = max(line.persisted_at, line.taken_at, line.resumed, line.vain)  # nor does a commit come through then
-        longest = ROUNDS * t.terms[PERSIST] + LATE if line.paced else UNPACED * t.terms[PERSIST]
+        longest = ROUNDS * t.terms[0].persist + LATE if line.paced else UNPACED * t.terms[0].persist
         if line.last - since > longest:
-            note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, UNKNOWN)
     is_read = path in (Path.PERIODIC, Path.REMOVAL, Path.SHUTDOWN)  # a pull may be sent long after it has read it
     if is_read and line.has == 1 and line.mended < 0 and offset < stood(t, line):
         note_misstep(t, n, Misstep.OLD_OFFSET, line.last, offset, stood(t, line))
     if path == Path.SHUTDOWN:
-        note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NO_SHUTDOWN, line.last, offset, UNKNOWN)
     elif path == Path.REMOVAL and line.has == 1 and line.removing == NEVER and t.flags[line.slot] & ORDERLY == 0:
         if line.last - line.left_at > LATE:  # otherwise it may be from the window before
             line.removing = line.last
     elif line.removing != NEVER and line.last - line.removing > LATE:
-        note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NO_REMOVAL, line.removing, offset, UNKNOWN)
     # The thread that sets the in-memory offset may be recorded later than the one that stores it.
     sets = offset <= line.low and line.marks > 0 and line.last - line.mark_at[(line.marks - 1) % MARKS] <= APART
     if line.memory >= 0 and offset > line.memory and not sets and t.flags[line.slot] & BROADCASTING == 0:

@@ -6,15 +6,12 @@ from typing import Any
 
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
-from ...format.kinds import Result, codes
-from ...machine_code.compiled import int64, part
+from ...format.kinds import Result
+from ...machine_code.compiled import hot, int64, part
+from ..terms import NEVER
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
 from .polls import hold, waited
-from .state import AT_END, MARKS, NEVER, SHOWN, SILENCE, UNKNOWN, note_misstep
-
-_RESULT = codes(Result)
-REFUSED = sum(1 << _RESULT[result] for result in (Result.ERROR, Result.FAILED, Result.TIMEOUT))
-"""Mask of the results of a request that was not answered."""
+from .state import AT_END, MARKS, SHOWN, SILENCE, UNKNOWN, note_misstep
 
 SOON = 900
 """A failed pull is not repeated sooner, ms: ``pullTimeDelayMillsWhenException`` is 1 s and more (PL-22)."""
@@ -43,6 +40,12 @@ RENEWED = 23_000
 _FARTHEST = 4_096
 
 
+@hot
+def is_answered(result: Result) -> bool:
+    """Whether a request was answered."""
+    return result not in (Result.ERROR, Result.FAILED, Result.TIMEOUT)
+
+
 @part
 def pull(t: Any, n: int, offset: int) -> None:
     """The window asks for messages from its position on."""
@@ -54,7 +57,7 @@ def pull(t: Any, n: int, offset: int) -> None:
     if line.has == 0 and now - line.left_at > SILENCE:
         # PL-1: a thread that stood still has looked before whether the queue was given up, but only once.
         if line.astray or now - line.resumed > SILENCE:
-            note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.PULLED_LEFT, line.left_at, offset, UNKNOWN)
         line.astray = 1
     _tell_if_paused(t, n, offset)
     if offset >= 0:
@@ -84,9 +87,9 @@ def _tell_if_paused(t: Any, n: int, offset: int) -> None:
 
 
 @part
-def refuse(line: Any, now: int, is_answered: bool) -> None:
+def refuse(line: Any, now: int, is_served: bool) -> None:
     """PL-16, PL-23: pulls that are repeatedly refused learn of no messages, though some may come."""
-    if is_answered:
+    if is_served:
         line.vain_at = NEVER
         return
     if line.vain_at == NEVER or now - line.vain > POLL:
@@ -101,7 +104,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     """The broker answers: ``count`` messages, the next offset ``after`` them, and that it holds ``low`` to ``high``."""
     line = t.lines[n]
     now = line.last
-    if result != Result.FOUND and (int64(1) << result) & REFUSED == 0:
+    if result != Result.FOUND and is_answered(result):
         line.brought = after  # PL-24: even an answer for a window that has ended may set the in-memory offset
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
@@ -117,19 +120,19 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
         return
     if line.asked < 0:
-        if line.pulled and (int64(1) << result) & REFUSED == 0:
+        if line.pulled and is_answered(result):
             # An answer whose handling fails is also recorded as an error.
-            note_misstep(t, n, Misstep.NOT_ASKED, now, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NOT_ASKED, now, offset, UNKNOWN)
     elif is_other:
         note_misstep(t, n, Misstep.OTHER_ANSWER, line.asked_at, offset, line.asked)
-    if line.asked >= 0 and (int64(1) << result) & REFUSED and now - line.asked_at > HELD:
+    if line.asked >= 0 and not is_answered(result) and now - line.asked_at > HELD:
         if line.unanswered_at != NEVER and now - line.unanswered_at < AGAIN:
             note_misstep(t, n, Misstep.NOT_ANSWERED, line.unanswered_at, offset, line.asked_at)
         line.unanswered_at = line.asked_at
     began, line.asked = (line.asked_at if line.asked >= 0 else now), UNKNOWN
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     # PL-23: a pull that failed is repeated soon; one that is illegal ends the window.
-    line.idle_since = now if result != Result.OFFSET_ILLEGAL and line.late == 0 else int64(NEVER)
+    line.idle_since = now if result != Result.OFFSET_ILLEGAL and line.late == 0 else NEVER
     refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
@@ -172,16 +175,16 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             line.heard = now
         if line.late == 0 and line.has != 0 and (result == Result.FOUND or high <= offset):
             waited(line, began, offset)
-        hold(t, n, offset if result == Result.NO_NEW_MESSAGE else int64(UNKNOWN))
+        hold(t, n, offset if result == Result.NO_NEW_MESSAGE else UNKNOWN)
         if result == Result.FOUND:
             line.found += count if count >= 0 else _FARTHEST * _FARTHEST
             brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
                 line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
                 line.split, line.split_by = UNKNOWN, 0
-        line.led = after if known and after > high else int64(UNKNOWN)
-        line.position = after if line.has == 1 else int64(UNKNOWN)
-    elif (int64(1) << result) & REFUSED == 0:
+        line.led = after if known and after > high else UNKNOWN
+        line.position = after if line.has == 1 else UNKNOWN
+    elif is_answered(result):
         # More may be stored while the broker reads than there was when it looked up the end, but not less after that.
         if line.late == 0 and offset == line.led and 0 <= high < offset:
             note_misstep(t, n, Misstep.LED_BEYOND, line.told_at, offset, high)

@@ -26,15 +26,15 @@ def stored(t: Any, n: int, kind: Kind, offset: int, attempt: int) -> None:
             note_misstep(t, n, Misstep.FIRST_COUNT, now, offset, attempt)
     elif kind == Kind.DEAD_LETTER:
         if t.flags[line.slot] & DEAD_LETTER_TOPIC == 0 or t.flags[line.slot] & OF_ANOTHER:
-            note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, UNKNOWN)
         elif t.flags[line.slot] & LATER_QUEUE:
-            note_misstep(t, n, Misstep.NOT_FIRST_QUEUE, now, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.NOT_FIRST_QUEUE, now, offset, UNKNOWN)
     elif attempt > 0 and (not is_copy or t.flags[line.slot] & OF_ANOTHER):
-        note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.OTHER_TOPIC, now, offset, UNKNOWN)
     if offset == 0 and line.end > 0:
         # Its topic was deleted and created again, or a thread was delayed since the very beginning.
-        line.beginning, line.end, line.missing = max(line.beginning, line.end), int64(UNKNOWN), 0
-        line.told_at, line.shown, line.showing, line.showing_at = now, int64(UNKNOWN), int64(UNKNOWN), now
+        line.beginning, line.end, line.missing = max(line.beginning, line.end), UNKNOWN, 0
+        line.told_at, line.shown, line.showing, line.showing_at = now, UNKNOWN, UNKNOWN, now
         return
     if now - line.showing_at > SHOWN:
         line.shown, line.shown_at = line.showing, line.showing_at

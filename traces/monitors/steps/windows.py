@@ -8,24 +8,12 @@ from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path, Result
 from ...machine_code.compiled import int64, part
+from ..terms import NEVER
 from .limits import mend
 from .listeners import tell_if_not_handed
 from .offsets import tell_if_passed_over
-from .pulls import POLL, REFUSED, RENEWED
-from .state import (
-    APART,
-    AT_END,
-    COMPLETE,
-    IDLE,
-    LATE,
-    LIFE_TOLD,
-    LOCK_LIFE,
-    NEVER,
-    SILENCE,
-    UNKNOWN,
-    WIDEST,
-    note_misstep,
-)
+from .pulls import POLL, RENEWED, is_answered
+from .state import APART, AT_END, LATE, SILENCE, UNKNOWN, note_misstep
 
 STUCK = 8_000
 """How long an owned queue may go without a pull; ms."""
@@ -36,9 +24,7 @@ client before 4.9.5 does not know that it has the lock until it renews it; ms.
 """
 
 UNLOCKS = 20_000
-"""How much later older clients unlock queues with unfinished messages (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``);
-ms.
-"""
+"""How much later older clients unlock unfinished queues (``RebalancePushImpl#UNLOCK_DELAY_TIME_MILLS``); ms."""
 
 
 @part
@@ -49,25 +35,25 @@ def take(t: Any, n: int, offset: int) -> None:
     tell_if_unstored(t, n, now)
     line.calls = 0
     if line.has == 1 and line.mended < 0:
-        note_misstep(t, n, Misstep.TAKEN_TWICE, now, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.TAKEN_TWICE, now, UNKNOWN, UNKNOWN)
     if t.flags[line.slot] & BROADCASTING == 0:
         line.behind = UNKNOWN  # RB-40: the in-memory offset is removed before the stored offset is queried
-        if not line.queried and (line.window > 0 or t.terms[COMPLETE]):
-            note_misstep(t, n, Misstep.NO_QUERY, now, int64(UNKNOWN), int64(UNKNOWN))
+        if not line.queried and (line.window > 0 or t.terms[0].complete):
+            note_misstep(t, n, Misstep.NO_QUERY, now, UNKNOWN, UNKNOWN)
         elif line.answer >= 0 and offset >= 0 and offset != line.answer and offset != line.mended:
             note_misstep(t, n, Misstep.OTHER_START, now, offset, line.answer)
     is_reset = line.has == 0 and line.left_by == Path.RESET and line.reset_to >= 0
     if is_reset and offset not in (UNKNOWN, line.reset_to) and not _is_had_by_another(t, n):
         note_misstep(t, n, Misstep.NOT_SET, line.left_at, offset, line.reset_to)
     if t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
-        known = line.locked != NEVER or t.terms[COMPLETE]
+        known = line.locked != NEVER or t.terms[0].complete
         without = known and (line.locked == NEVER or line.locked < line.unlocked - APART)
         # A shutdown gives back all locks at once, even of a queue that a pass has locked and is about to take.
         without = without and not (line.queried and NEVER < line.locked <= line.answered_at <= line.unlocked)
-        if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[LOCK_LIFE]):
-            note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, int64(UNKNOWN))
+        if without or (line.refused_at != NEVER and now - line.refused_at < t.terms[0].lock_life):
+            note_misstep(t, n, Misstep.NOT_LOCKED, now, offset, UNKNOWN)
         elif line.queried and NEVER < line.answered_at < line.got_at:
-            note_misstep(t, n, Misstep.ASKED_UNLOCKED, line.answered_at, offset, int64(UNKNOWN))
+            note_misstep(t, n, Misstep.ASKED_UNLOCKED, line.answered_at, offset, UNKNOWN)
     tell_if_kept(t, n, now)
     line.given_back = line.kept = line.in_vain = NEVER
     line.taken_at = now
@@ -90,7 +76,7 @@ def _is_had_by_another(t: Any, n: int) -> bool:
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
         one = t.lines[other]
-        if other != n and (one.has == 1 or one.left_at > line.left_at - t.terms[WIDEST]):
+        if other != n and (one.has == 1 or one.left_at > line.left_at - t.terms[0].widest):
             return True
         other = int64(one.beside)
     return False
@@ -101,8 +87,8 @@ def tell_if_unstored(t: Any, n: int, until: int) -> None:
     """Check whether the offset of a queue that was given up was stored by ``until``, or soon after it was given up."""
     line = t.lines[n]
     # A pull that waits for so long shows that the broker does not answer (PL-22).
-    is_answered = line.asked_at_leave == NEVER or line.left_at - line.asked_at_leave < POLL
-    if line.unstored >= 0 and until - line.left_at > SILENCE + t.terms[WIDEST] and is_answered:
+    has_answered = line.asked_at_leave == NEVER or line.left_at - line.asked_at_leave < POLL
+    if line.unstored >= 0 and until - line.left_at > SILENCE + t.terms[0].widest and has_answered:
         if t.flags[line.slot] & BROADCASTING:
             note_misstep(t, n, Misstep.NOT_WRITTEN, line.left_at, line.unstored - 1, line.unstored)
         else:
@@ -116,7 +102,7 @@ def tell_if_kept(t: Any, n: int, until: int) -> None:
     line = t.lines[n]
     # OR-9: clients before 5.2 keep the lock for as long as a listener runs.
     if line.kept != NEVER and line.calls == 0 and until - line.kept > UNLOCKS + SILENCE:
-        note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NOT_UNLOCKED, line.kept, UNKNOWN, UNKNOWN)
 
 
 @part
@@ -129,11 +115,11 @@ def give_up(t: Any, n: int, path: Path) -> None:
     is_empty = line.taken >= line.found and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
     if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > longest and is_empty:
-        note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, UNKNOWN)
     line.idle_since = NEVER
     began = max(line.taken_at, line.asked_at)
-    if path == Path.EXPIRED and line.has == 1 and line.pulled and line.last - began < t.terms[IDLE] - APART:
-        note_misstep(t, n, Misstep.IDLE_EARLY, began, int64(UNKNOWN), int64(UNKNOWN))
+    if path == Path.EXPIRED and line.has == 1 and line.pulled and line.last - began < t.terms[0].idle - APART:
+        note_misstep(t, n, Misstep.IDLE_EARLY, began, UNKNOWN, UNKNOWN)
     is_asked = path in (Path.REMOVAL, Path.SHUTDOWN) and line.has == 1 and line.mended < 0 and not t.waits[line.slot]
     # A thread may set the in-memory offset while another one stores it; but then something is stored, before or after.
     is_stored_once = path == Path.REMOVAL and not t.flags[line.slot] & ORDERLY and line.removing == NEVER
@@ -142,24 +128,24 @@ def give_up(t: Any, n: int, path: Path) -> None:
         line.unstored = line.behind
         if t.missteps[n, Misstep.LEFT_UNSTORED].time == NEVER and t.missteps[n, Misstep.NOT_WRITTEN].time == NEVER:
             line.unstored_at = line.behind_at
-        line.asked_at_leave = line.asked_at if line.asked >= 0 else int64(NEVER)
+        line.asked_at_leave = line.asked_at if line.asked >= 0 else NEVER
     if path == Path.RESET:
-        note_misstep(t, n, Misstep.NEVER_RESET, line.last, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NEVER_RESET, line.last, UNKNOWN, UNKNOWN)
     elif path == Path.CORRECTION:
-        mend(t, n, int64(UNKNOWN))
+        mend(t, n, UNKNOWN)
     elif path == Path.LOCK and t.flags[line.slot] & ORDERLY == 0:
-        note_misstep(t, n, Misstep.OTHER_REASON, line.last, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.OTHER_REASON, line.last, UNKNOWN, UNKNOWN)
     if line.has == 0:
-        note_misstep(t, n, Misstep.NOT_HAD, line.left_at, int64(UNKNOWN), int64(UNKNOWN))
-    if line.given_back != NEVER and line.last - line.given_back > t.terms[LOCK_LIFE]:
-        note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NOT_HAD, line.left_at, UNKNOWN, UNKNOWN)
+    if line.given_back != NEVER and line.last - line.given_back > t.terms[0].lock_life:
+        note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, UNKNOWN, UNKNOWN)
     is_locked = line.locked != NEVER and line.unlocked < line.locked and line.refused_at == NEVER
     if is_locked and line.has == 1 and t.flags[line.slot] & ORDERLY and t.flags[line.slot] & BROADCASTING == 0:
         # A process that ends unlocks everything first, and its last pass may take and lock a queue again after that.
         if path == Path.REMOVAL:
             line.kept = line.last
         elif path == Path.SHUTDOWN and line.unlocked < line.taken_at < line.last - LATE:
-            note_misstep(t, n, Misstep.NOT_UNLOCKED, line.last, int64(UNKNOWN), int64(Path.SHUTDOWN))
+            note_misstep(t, n, Misstep.NOT_UNLOCKED, line.last, UNKNOWN, int64(Path.SHUTDOWN))
     line.given_back = NEVER
     line.has, line.left_at, line.left_by, line.behind, line.astray = 0, line.last, path, UNKNOWN, 0
     line.position, line.owed, line.idle, line.removing = UNKNOWN, 0, 0, NEVER
@@ -184,11 +170,11 @@ def query(t: Any, n: int, status: Result, offset: int) -> None:
     """The broker's answer about the stored offset."""
     line = t.lines[n]
     line.in_vain = NEVER
-    if (int64(1) << status) & REFUSED == 0:
+    if is_answered(status):
         line.queried = 1
-    line.answer, line.answered_at = offset if status == Result.OK else int64(UNKNOWN), line.last
+    line.answer, line.answered_at = offset if status == Result.OK else UNKNOWN, line.last
     # PL-11: an orderly window, which queries again, may begin at what by then is the end of the queue.
-    line.start = int64(AT_END) if status == Result.MISSING and t.flags[line.slot] & ORDERLY else line.answer
+    line.start = AT_END if status == Result.MISSING and t.flags[line.slot] & ORDERLY else line.answer
 
 
 @part
@@ -196,7 +182,7 @@ def lock(t: Any, n: int, status: Result) -> None:
     """The broker grants the lock of a queue, or refuses it."""
     line = t.lines[n]
     if t.flags[line.slot] & ORDERLY == 0:
-        note_misstep(t, n, Misstep.OTHER_REASON, line.last, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.OTHER_REASON, line.last, UNKNOWN, UNKNOWN)
     line.renewed_at, line.overdue_at = line.last, NEVER
     tell_if_locked_for_nothing(t, n)
     if status == Result.OK:
@@ -205,12 +191,12 @@ def lock(t: Any, n: int, status: Result) -> None:
             one = t.lines[other]
             # If its life is not stated, a lock lasts at least from one renewal to the next, as two of them have shown.
             renewed = int64(one.renewed_within) if one.renews > 2 else int64(0)
-            life = int64(t.terms[LOCK_LIFE]) if t.terms[LIFE_TOLD] else renewed
-            ends = one.locked + life - APART - t.terms[WIDEST]
+            life = int64(t.terms[0].lock_life) if t.terms[0].lock_life_told else renewed
+            ends = one.locked + life - APART - t.terms[0].widest
             # RB-33: clients do not wait for an unlock, which the broker may handle after a request that was sent later.
             is_held = one.locked != NEVER and one.unlocked < one.locked - APART
             if other != n and is_held and line.last < ends:
-                note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, int64(UNKNOWN), one.actor)
+                note_misstep(t, n, Misstep.LOCKED_TWICE, one.locked, UNKNOWN, one.actor)
             other = one.beside
         if line.locked == NEVER or line.unlocked >= line.locked or line.refused_at != NEVER:
             line.got_at = line.last
@@ -222,7 +208,7 @@ def lock(t: Any, n: int, status: Result) -> None:
             line.renewed_within = min(int64(line.renewed_within), passed) if line.renews > 2 else passed
         # ST-8: a client that unlocks all queues in order to stop locks none of them in the rounds that follow.
         if line.has == 1 and line.given_back != NEVER and line.last - line.given_back > LATE:
-            note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, int64(UNKNOWN), int64(UNKNOWN))
+            note_misstep(t, n, Misstep.UNLOCKED_EARLY, line.given_back, UNKNOWN, UNKNOWN)
         # OR-9: a 4.x client locks a queue that it has dropped until its listener has returned and it is unlocked; and
         # a round for all locks that is under way may still lock a queue that has just been unlocked.
         if line.has == 0 and line.in_vain == NEVER and line.last - LATE > line.unlocked >= line.left_at - APART:
@@ -244,7 +230,7 @@ def tell_if_locked_for_nothing(t: Any, n: int) -> None:
     """Check whether a process has locked a queue that it does not have, and has not begun to take it since."""
     line = t.lines[n]
     if line.in_vain != NEVER and line.last - line.in_vain > LATE:
-        note_misstep(t, n, Misstep.LOCKED_LEFT, line.in_vain, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.LOCKED_LEFT, line.in_vain, UNKNOWN, UNKNOWN)
 
 
 @part
@@ -253,8 +239,8 @@ def _tell_if_free(t: Any, n: int) -> None:
     or that the client has itself, as no lock ends before it is due for renewal.
     """
     line = t.lines[n]
-    slack = LATE + t.terms[WIDEST]
-    since, whose = int64(NEVER), int64(UNKNOWN)
+    slack = LATE + t.terms[0].widest
+    since, whose = NEVER, UNKNOWN
     is_own = line.unlocked < line.locked and line.last - line.locked < RENEWED
     if is_own:
         since, whose, slack = int64(line.locked), int64(line.actor), int64(APART)
@@ -263,27 +249,27 @@ def _tell_if_free(t: Any, n: int) -> None:
         one = t.lines[other]
         # A broker may have granted a request whose answer was lost.
         tried = other != n and one.unlocked < one.tried_at
-        if is_own and other != n and one.locked > since - APART - t.terms[WIDEST]:
+        if is_own and other != n and one.locked > since - APART - t.terms[0].widest:
             return
-        if tried and (not t.terms[LIFE_TOLD] or line.last - one.tried_at - t.terms[LOCK_LIFE] <= slack):
+        if tried and (not t.terms[0].lock_life_told or line.last - one.tried_at - t.terms[0].lock_life <= slack):
             return
         if one.locked != NEVER and one.unlocked < one.locked:
-            over = one.locked + t.terms[LOCK_LIFE]
-            if other != n and not is_own and (not t.terms[LIFE_TOLD] or line.last - over <= slack):
+            over = one.locked + t.terms[0].lock_life
+            if other != n and not is_own and (not t.terms[0].lock_life_told or line.last - over <= slack):
                 return
             if other != n and not is_own and over > since:
-                since, whose = over, int64(UNKNOWN)
+                since, whose = over, UNKNOWN
         elif one.locked != NEVER and not is_own and one.unlocked > since:
             since, whose = int64(one.unlocked), int64(one.actor)
         other = one.beside
-    if since == NEVER and line.refused_at != NEVER and t.terms[LIFE_TOLD]:
+    if since == NEVER and line.refused_at != NEVER and t.terms[0].lock_life_told:
         # Whoever had it before the recording began, or by a request of which nothing is known, did not renew it.
-        since = int64(line.refused_at + t.terms[LOCK_LIFE])
+        since = int64(line.refused_at + t.terms[0].lock_life)
     if since != NEVER and line.last - since > slack:
-        note_misstep(t, n, Misstep.REFUSED_FREE, since, int64(UNKNOWN), whose)
+        note_misstep(t, n, Misstep.REFUSED_FREE, since, UNKNOWN, whose)
         # The longer it goes on, the more evidence there is that the broker answers.
         found = t.missteps[n, Misstep.REFUSED_FREE]
-        if found.since == since and found.expected == whose and line.last - since <= t.terms[LOCK_LIFE]:
+        if found.since == since and found.expected == whose and line.last - since <= t.terms[0].lock_life:
             found.time = line.last
 
 
@@ -293,7 +279,7 @@ def lose(t: Any, n: int) -> None:
     line = t.lines[n]
     line.unlocked = line.lost_at = line.last
     if line.overdue_at != NEVER and line.last - line.overdue_at > 2 * APART and line.has == 1:
-        note_misstep(t, n, Misstep.NOT_RENEWED, line.renewed_at, int64(UNKNOWN), int64(UNKNOWN))
+        note_misstep(t, n, Misstep.NOT_RENEWED, line.renewed_at, UNKNOWN, UNKNOWN)
 
 
 @part
@@ -302,13 +288,13 @@ def unlock(t: Any, n: int) -> None:
     line = t.lines[n]
     # OR-9: a thread that gives up a queue waits for its listener, or until 20 s after the lock was last renewed.
     if line.has == 0 and line.calls > 0 and NEVER < line.locked and line.last - line.locked < UNLOCKS - APART:
-        note_misstep(t, n, Misstep.UNLOCKED_BUSY, line.last, line.called, int64(UNKNOWN))
+        note_misstep(t, n, Misstep.UNLOCKED_BUSY, line.last, line.called, UNKNOWN)
     line.unlocked, line.kept = line.last, NEVER
     other = int64(t.latest[line.slot, 1])
     while other >= 0:
         # Two clients act by two clocks: the one that got the lock may seem to have been a little earlier.
         found = t.missteps[other, Misstep.LOCKED_TWICE]
-        if found.time != NEVER and found.expected == line.actor and line.last - found.time <= APART + t.terms[WIDEST]:
+        if found.time != NEVER and found.expected == line.actor and line.last - found.time <= APART + t.terms[0].widest:
             found.time = NEVER
         other = t.lines[other].beside
     # OR-9: it may also be the late unlock of an earlier window, of which the present one knows nothing.
