@@ -17,9 +17,10 @@ DOOR = "rocketproof"
 LAYERS: dict[str, frozenset[str]] = {
     "model": frozenset(),
     "properties": frozenset({"model"}),
-    "checkers": frozenset({"model", "properties"}),
+    "machine_code": frozenset({"model"}),
+    "checkers": frozenset({"model", "properties", "machine_code"}),
     "explorer": frozenset({"model", "properties", "checkers"}),
-    "traces": frozenset({"model", "properties"}),
+    "traces": frozenset({"model", "properties", "machine_code"}),
     "spark": frozenset({"model", "properties", "traces"}),
     "lab": frozenset({"model", "properties", "traces"}),
 }
