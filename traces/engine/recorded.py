@@ -5,7 +5,7 @@ seen.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
@@ -104,7 +104,7 @@ def coverage_of(
     of_static = {slot.group for slot in slots if slot.broker.startswith(STATIC)}
     shared = reduce(or_, (mask for mask in recorded.values() if not mask & _CLIENTS), 0)
     not_judged = {
-        group: _why(group, seen)
+        group: _why(group, seen, slots)
         for group in sorted(seen)
         if not by_clients[group] & _ANY_CLIENT and context.evidence & _CLIENTS
     }
@@ -318,13 +318,16 @@ def _presupposed(kinds: int) -> int:
     return sum(presupposed for presupposed in (_OWNERSHIP, _PULLS) if not kinds & presupposed)
 
 
-def _why(group: str, seen: Mapping[str, int]) -> str:
+def _why(group: str, seen: Collection[str], slots: Iterable[Slot]) -> str:
     """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, named after both.
 
     ``BroadcastOffsetManager#broadcastGroupId``: brokers of 5.x commit under a name that no group of consumers may have.
     """
     if group.endswith("@broadcast"):
         return KEPT_BY_BROKER
-    others = any(other != group and other.startswith((f"{group}_", f"{group}+")) for other in seen)
-    itself = any(other != group and group.startswith((f"{other}_", f"{other}+")) for other in seen)
-    return BY_POP if others or itself else NO_CLIENT
+    pops = any(
+        group in (slot.group, retries) and retries in seen
+        for slot in slots
+        for retries in (f"{slot.group}_{slot.topic}", f"{slot.group}+{slot.topic}")
+    )
+    return BY_POP if pops else NO_CLIENT

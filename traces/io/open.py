@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -224,7 +225,13 @@ def _seems_recorded(path: Path) -> bool:
     with path.open("rb") as file:
         if file.read(16).startswith(_OTHERS):
             return False
+    archived = _archived(path)
+    if archived:
+        beside = {(one.name, one.stat().st_size) for one in path.parent.rglob("*") if one.is_file()}
+        return any(_RECORDINGS.intersection(Path(name).suffixes) for name, _ in archived - beside)
     head, packed = head_of(path), packing_of(path)
+    if _is_of_another(head):
+        return False
     if _NAMED_SO.intersection(path.suffixes) or (packed and head[:1] in (b"", b"{", b"[")):
         return True
     try:
@@ -232,6 +239,21 @@ def _seems_recorded(path: Path) -> bool:
         return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and isinstance(value_of(head), ValueError))
     except UnicodeDecodeError as error:
         return error.start < HEAD - 4
+
+
+def _archived(path: Path) -> set[tuple[str, int]]:
+    """The names and sizes of the files in a ZIP archive; empty for any other file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {(Path(one.filename).name, one.file_size) for one in archive.infolist()}
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return set()
+
+
+def _is_of_another(head: bytes) -> bool:
+    """Whether a file is JSONL of another program: objects without anything that each event has."""
+    values = [value_of(line) for line in head.split(b"\n")[:-1][:100] if line.strip()]
+    return bool(values) and all(isinstance(one, dict) and not {"time", "kind", MARK} & one.keys() for one in values)
 
 
 def _form(path: Path, format: str) -> str:
@@ -257,12 +279,13 @@ def _form(path: Path, format: str) -> str:
 def _detected(path: Path, head: bytes) -> str:
     if head.startswith(MAGIC) or path.suffix == ".parquet":
         return _PARQUET
-    if looks_like_jsonl(head):
+    is_archive = head.startswith(b"PK\x03\x04")  # which may show the beginning of a file as it is
+    if looks_like_jsonl(head) and not is_archive:
         return _JSONL
-    importer = importers.detect(head.decode(errors="replace"), path.name)
+    importer = None if is_archive else importers.detect(head.decode(errors="replace"), path.name)
     if importer is not None:
         return importer.name
-    if ".jsonl" in path.suffixes:
+    if ".jsonl" in path.suffixes and not _is_of_another(head):
         return _JSONL
     known = ", ".join(_formats())
     raise _Unknown(f"{path}: its content has no known format. Known are {known}; check --format names one of them.")

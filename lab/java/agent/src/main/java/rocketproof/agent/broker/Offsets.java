@@ -1,5 +1,9 @@
 package rocketproof.agent.broker;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import net.bytebuddy.asm.Advice;
 import rocketproof.agent.Event;
@@ -67,6 +71,22 @@ public final class Offsets {
         }
     }
 
+    /**
+     * Methods of ConsumerOffsetManager that remove offsets of a group or topic, or copy those of another group. None of
+     * them tells the clients, which go on with the offsets in their memory.
+     */
+    public static final class Replacing {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static Object enter(@Advice.This Object manager) {
+            return Offsets.before(manager);
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.This Object manager, @Advice.Enter Object before) {
+            Offsets.replaced(manager, before);
+        }
+    }
+
     /** PullMessageProcessor: what is committed inside came with a pull. */
     public static final class Pulling {
         @Advice.OnMethodEnter(suppress = Throwable.class)
@@ -129,6 +149,62 @@ public final class Offsets {
         } finally {
             unlock(lock);
         }
+    }
+
+    /** The table as it is now: topic@group, and its offsets by queue. */
+    public static Object before(Object manager) {
+        try {
+            return new HashMap<>(table(manager));
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerOffsetManager#getOffsetTable", error);
+            return null;
+        }
+    }
+
+    /** Offsets were removed, or replaced by those of another group. */
+    public static void replaced(Object manager, Object before) {
+        if (before == null) {
+            return;
+        }
+        try {
+            Map<?, ?> had = (Map<?, ?>) before;
+            Set<Object> keys = new HashSet<>(had.keySet());
+            keys.addAll(table(manager).keySet());
+            for (Object key : keys) {
+                String[] names = ((String) key).split("@");
+                if (names.length == 2 && had.get(key) != table(manager).get(key) && isTold(names[1], names[0])) {
+                    Set<Object> queues = new HashSet<>(offsets(had, key).keySet());
+                    queues.addAll(offsets(table(manager), key).keySet());
+                    for (Object queue : queues) {
+                        replaced(manager, names[1], names[0], (Integer) queue);
+                    }
+                }
+            }
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerOffsetManager#getOffsetTable", error);
+        }
+    }
+
+    private static void replaced(Object manager, String group, String topic, int queue) throws Exception {
+        Object lock = lock(group, topic, queue);
+        try {
+            Object offset = offsets(table(manager), topic + "@" + group).get(queue);
+            BrokerFile file = BrokerFile.ofPart(manager);
+            file.record(event(file, "commit", group, topic, queue, offset == null ? -1 : (Long) offset)
+                    .text("path", "reset")
+                    .text("result", offset == null ? "none" : null));
+        } finally {
+            unlock(lock);
+        }
+    }
+
+    private static Map<?, ?> table(Object manager) throws ReflectiveOperationException {
+        return (Map<?, ?>) Reflect.call(manager, "getOffsetTable");
+    }
+
+    private static Map<?, ?> offsets(Map<?, ?> table, Object key) {
+        Object offsets = table.get(key);
+        return offsets == null ? new HashMap<>() : (Map<?, ?>) offsets;
     }
 
     /** Says whether this thread serves a pull; the answer is what it was before. */
