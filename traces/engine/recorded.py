@@ -217,11 +217,17 @@ def _silent_members(scanned: Scan) -> list[Hole]:
             members[Kind(kind)].setdefault(group or "", set()).update(told)
     listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
     return [
-        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why="nothing was recorded")
+        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why=f"nothing {_elsewhere(name, acted[group])}was recorded")
         for group, names in sorted(listed.items())
         if group in acted
         for name in sorted(names - acted[group] - acted.get("", set()))
     ]
+
+
+def _elsewhere(client: str, recorded: Iterable[str]) -> str:
+    """Words about a client with the same process id: a message trace has the address from which it came."""
+    own = [name for name in sorted(recorded) if name.split("@")[-1] == client.split("@")[-1].split("#")[0]]
+    return f"but what {own[0]} did, which has its process id, " if own else ""
 
 
 def _alike(scanned: Scan, header: Header) -> list[Hole]:

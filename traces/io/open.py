@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,8 +38,9 @@ _OTHERS = (
     b"%PDF-",
     b"\xd0\xcf\x11\xe0",
     b"\xca\xfe\xba\xbe",
+    b"PK\x03\x04",
 )
-"""How files begin that are no recordings: core and heap dumps, pictures, documents, classes."""
+"""How files begin that are no recordings: core and heap dumps, pictures, documents, classes, ZIP archives."""
 _NAMED_SO = frozenset({".jsonl", ".parquet"})
 _RECORDINGS = _NAMED_SO | {".gz", ".zst"}
 
@@ -222,15 +222,8 @@ def _seems_recorded(path: Path) -> bool:
     Notes and logs of applications, compressed or not, are text that is not JSON. Bytes that are not text may say what
     they are, such as a core dump; and a file named as JSON should contain some.
     """
-    with path.open("rb") as file:
-        if file.read(16).startswith(_OTHERS):
-            return False
-    archived = _archived(path)
-    if archived:
-        beside = {(one.name, one.stat().st_size) for one in path.parent.rglob("*") if one.is_file()}
-        return any(_RECORDINGS.intersection(Path(name).suffixes) for name, _ in archived - beside)
     head, packed = head_of(path), packing_of(path)
-    if _is_of_another(head):
+    if head.startswith(_OTHERS) or _is_of_another(head):
         return False
     if _NAMED_SO.intersection(path.suffixes) or (packed and head[:1] in (b"", b"{", b"[")):
         return True
@@ -239,15 +232,6 @@ def _seems_recorded(path: Path) -> bool:
         return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and isinstance(value_of(head), ValueError))
     except UnicodeDecodeError as error:
         return error.start < HEAD - 4
-
-
-def _archived(path: Path) -> set[tuple[str, int]]:
-    """The names and sizes of the files in a ZIP archive; empty for any other file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return {(Path(one.filename).name, one.file_size) for one in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return set()
 
 
 def _is_of_another(head: bytes) -> bool:
@@ -279,10 +263,10 @@ def _form(path: Path, format: str) -> str:
 def _detected(path: Path, head: bytes) -> str:
     if head.startswith(MAGIC) or path.suffix == ".parquet":
         return _PARQUET
-    is_archive = head.startswith(b"PK\x03\x04")  # which may show the beginning of a file as it is
-    if looks_like_jsonl(head) and not is_archive:
+    is_other = head.startswith(_OTHERS)  # an archive may show the beginning of a file as it is
+    if looks_like_jsonl(head) and not is_other:
         return _JSONL
-    importer = None if is_archive else importers.detect(head.decode(errors="replace"), path.name)
+    importer = None if is_other else importers.detect(head.decode(errors="replace"), path.name)
     if importer is not None:
         return importer.name
     if ".jsonl" in path.suffixes and not _is_of_another(head):

@@ -308,3 +308,17 @@ def test_what_was_never_recorded_is_not_observable_also_where_the_recording_has_
     path = written(tmp_path / "mid-run.jsonl", map(json.dumps, [header, *events]))
     answer = check(path).verdict("sent-back-message-comes-again")
     assert (answer.verdict, answer.judged, answer.doubtful) == (Verdict.NOT_OBSERVABLE, 1, 1)
+
+
+def test_a_member_of_which_a_message_trace_tells_under_another_address_is_named_with_it(tmp_path: Path) -> None:
+    given = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "offset": 0, "key": "K", "attempt": 0}
+    events: list[dict[str, Any]] = [
+        {"rocketproof_trace": 1, "evidence": ["deliver", "members"], "complete": True},
+        {"time": 1000, "kind": "members", "broker": "b", "group": "g", "members": ["192.0.2.2@77#1", "192.0.2.2@78"]},
+        {"time": 1001, "kind": "deliver", "client": "127.0.0.1@77", **given},
+    ]
+    found = check(written(tmp_path / "t.jsonl", map(json.dumps, events)))
+    assert [str(hole) for hole in found.coverage.holes] == [
+        "nothing but what 127.0.0.1@77 did, which has its process id, was recorded of 192.0.2.2@77#1",
+        "nothing was recorded of 192.0.2.2@78",
+    ]

@@ -17,7 +17,8 @@ public final class Offsets {
      */
     private static final ReentrantLock[] LOCKS = new ReentrantLock[256];
 
-    private static final ThreadLocal<Boolean> PULLS = new ThreadLocal<>();
+    /** On which way this thread commits; null if it is not known. */
+    private static final ThreadLocal<String> PATH = new ThreadLocal<>();
 
     static {
         for (int at = 0; at < LOCKS.length; at++) {
@@ -90,13 +91,13 @@ public final class Offsets {
     /** PullMessageProcessor: what is committed inside came with a pull. */
     public static final class Pulling {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static boolean enter() {
-            return Offsets.pulls(true);
+        static String enter() {
+            return Offsets.on("piggyback");
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter boolean before) {
-            Offsets.pulls(before);
+        static void exit(@Advice.Enter String before) {
+            Offsets.on(before);
         }
     }
 
@@ -125,8 +126,10 @@ public final class Offsets {
             if (lock != null && thrown == null && isTold(group, topic)) {
                 BrokerFile file = BrokerFile.ofPart(manager);
                 Event event = event(file, "commit", group, topic, queue, offset);
+                String path = PATH.get();
                 file.record(event.text("client", Clients.at(address))
-                        .text("path", Boolean.TRUE.equals(PULLS.get()) ? "piggyback" : null));
+                        .text("path", path)
+                        .text("result", offset < 0 && "reset".equals(path) ? "none" : null));
             }
         } catch (Throwable error) {
             BrokerFile.trouble("ConsumerOffsetManager#commitOffset", error);
@@ -161,22 +164,20 @@ public final class Offsets {
         }
     }
 
-    /** Offsets were removed, or replaced by those of another group. */
+    /** Offsets were removed, or replaced by those of another group: each is recorded as it is now. */
     public static void replaced(Object manager, Object before) {
-        if (before == null) {
-            return;
-        }
         try {
             Map<?, ?> had = (Map<?, ?>) before;
+            Map<?, ?> has = table(manager);
             Set<Object> keys = new HashSet<>(had.keySet());
-            keys.addAll(table(manager).keySet());
+            keys.addAll(has.keySet());
             for (Object key : keys) {
                 String[] names = ((String) key).split("@");
-                if (names.length == 2 && had.get(key) != table(manager).get(key) && isTold(names[1], names[0])) {
+                if (names.length == 2 && had.get(key) != has.get(key)) {
                     Set<Object> queues = new HashSet<>(offsets(had, key).keySet());
-                    queues.addAll(offsets(table(manager), key).keySet());
+                    queues.addAll(offsets(has, key).keySet());
                     for (Object queue : queues) {
-                        replaced(manager, names[1], names[0], (Integer) queue);
+                        replaced(manager, has, names[1], names[0], (Integer) queue);
                     }
                 }
             }
@@ -185,17 +186,12 @@ public final class Offsets {
         }
     }
 
-    private static void replaced(Object manager, String group, String topic, int queue) throws Exception {
+    private static void replaced(Object manager, Map<?, ?> has, String group, String topic, int queue) {
+        String before = on("reset");
         Object lock = lock(group, topic, queue);
-        try {
-            Object offset = offsets(table(manager), topic + "@" + group).get(queue);
-            BrokerFile file = BrokerFile.ofPart(manager);
-            file.record(event(file, "commit", group, topic, queue, offset == null ? -1 : (Long) offset)
-                    .text("path", "reset")
-                    .text("result", offset == null ? "none" : null));
-        } finally {
-            unlock(lock);
-        }
+        Long offset = (Long) offsets(has, topic + "@" + group).get(queue);
+        committed(manager, lock, null, group, topic, queue, offset == null ? -1 : offset, null);
+        on(before);
     }
 
     private static Map<?, ?> table(Object manager) throws ReflectiveOperationException {
@@ -207,10 +203,10 @@ public final class Offsets {
         return offsets == null ? new HashMap<>() : (Map<?, ?>) offsets;
     }
 
-    /** Says whether this thread serves a pull; the answer is what it was before. */
-    public static boolean pulls(boolean now) {
-        boolean before = Boolean.TRUE.equals(PULLS.get());
-        PULLS.set(now);
+    /** Says on which way this thread commits from now on; the answer is what it was before. */
+    public static String on(String path) {
+        String before = PATH.get();
+        PATH.set(path);
         return before;
     }
 
