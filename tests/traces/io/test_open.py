@@ -137,7 +137,7 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, paths: list[str], message: 
         open_trace([tmp_path / path for path in paths])
 
 
-def test_an_archive_of_the_folder_and_the_log_of_another_program_leave_no_hole(tmp_path: Path) -> None:
+def test_an_archive_and_the_log_of_another_program_leave_no_hole(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", HEADER, delivery(1))
     (tmp_path / "service.jsonl").write_text('{"ts": 1, "msg": "started"}\n' * 2)
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
