@@ -109,6 +109,8 @@ public final class Traffic {
         admin.resetOffsetByTimestamp("orders", "billing", -1, true);
         String client = consumer.buildMQClientId();
         consumer.shutdown();
+        admin.cloneGroupOffset("billing", "copied", "orders", true);
+        admin.deleteSubscriptionGroup(address, "copied", true);
         admin.shutdown();
         producer.shutdown();
         System.out.println("{\\"client\\": \\"" + client + "\\"}");
@@ -245,7 +247,7 @@ def test_dead_letters_have_the_keys_of_their_messages(recorded: Recorded) -> Non
 
 
 def test_commits_tell_who_and_on_which_way(recorded: Recorded) -> None:
-    commits = recorded.of(Kind.COMMIT)
+    commits = [event for event in recorded.of(Kind.COMMIT) if event.get("path") != "reset"]
     nobody = [event for event in commits if "client" not in event]
     assert Counter((event["topic"], event["queue"], event["offset"], event.get("path")) for event in nobody) == {
         ("orders", 0, 6, None): 1,
@@ -257,7 +259,8 @@ def test_commits_tell_who_and_on_which_way(recorded: Recorded) -> None:
     assert {(event["group"], event["client"]) for event in of_client} == {("billing", recorded.client)}
     assert {event.get("path") for event in of_client} == {None, "piggyback"}
     # In 5.x the reset counts from then on, and what the client commits when it stops is ignored (OF-30).
-    last = {(event["topic"], event["queue"]): event["offset"] for event in recorded.of(Kind.COMMIT, Kind.RESET)}
+    told = [*commits, *recorded.of(Kind.RESET)]
+    last = {(event["topic"], event["queue"]): event["offset"] for event in sorted(told, key=lambda one: one["seq"])}
     assert last == {**{("orders", queue): count for queue, count in STORED.items()}, (RETRIES, 0): 5}
 
 
@@ -266,6 +269,14 @@ def test_a_reset_is_told_for_each_queue(recorded: Recorded) -> None:
     assert sorted((event["group"], event["topic"], event["queue"], event["offset"]) for event in resets) == [
         ("billing", "orders", queue, count) for queue, count in STORED.items()
     ]
+
+
+def test_offsets_that_an_operator_copies_or_removes_are_told_for_each_queue(recorded: Recorded) -> None:
+    told = [event for event in recorded.of(Kind.COMMIT) if event.get("path") == "reset"]
+    assert {(event["group"], event["topic"]) for event in told} == {("copied", "orders")}
+    found = [(event["queue"], event.get("offset"), event.get("result")) for event in told]
+    assert sorted(found[:4]) == [(queue, count, None) for queue, count in STORED.items()]
+    assert sorted(found[4:]) == [(queue, None, "none") for queue in STORED]
 
 
 def test_members_come_and_go(recorded: Recorded) -> None:

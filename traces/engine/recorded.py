@@ -5,7 +5,7 @@ seen.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
@@ -104,7 +104,7 @@ def coverage_of(
     of_static = {slot.group for slot in slots if slot.broker.startswith(STATIC)}
     shared = reduce(or_, (mask for mask in recorded.values() if not mask & _CLIENTS), 0)
     not_judged = {
-        group: _why(group, seen)
+        group: _why(group, seen, slots)
         for group in sorted(seen)
         if not by_clients[group] & _ANY_CLIENT and context.evidence & _CLIENTS
     }
@@ -217,11 +217,17 @@ def _silent_members(scanned: Scan) -> list[Hole]:
             members[Kind(kind)].setdefault(group or "", set()).update(told)
     listed = members[Kind.REBALANCE] | members[Kind.MEMBERS]
     return [
-        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why="nothing was recorded")
+        Hole(kinds=_OF_MEMBERS, group=group, recorder=name, why=f"nothing {_elsewhere(name, acted[group])}was recorded")
         for group, names in sorted(listed.items())
         if group in acted
         for name in sorted(names - acted[group] - acted.get("", set()))
     ]
+
+
+def _elsewhere(client: str, recorded: Iterable[str]) -> str:
+    """Words about a client with the same process id: a message trace has the address from which it came."""
+    own = [name for name in sorted(recorded) if name.split("@")[-1] == client.split("@")[-1].split("#")[0]]
+    return f"but what {own[0]} did, which has its process id, " if own else ""
 
 
 def _alike(scanned: Scan, header: Header) -> list[Hole]:
@@ -318,13 +324,16 @@ def _presupposed(kinds: int) -> int:
     return sum(presupposed for presupposed in (_OWNERSHIP, _PULLS) if not kinds & presupposed)
 
 
-def _why(group: str, seen: Mapping[str, int]) -> str:
+def _why(group: str, seen: Collection[str], slots: Iterable[Slot]) -> str:
     """Why a group cannot be judged. A group that pops has a retry topic for each of its topics, named after both.
 
     ``BroadcastOffsetManager#broadcastGroupId``: brokers of 5.x commit under a name that no group of consumers may have.
     """
     if group.endswith("@broadcast"):
         return KEPT_BY_BROKER
-    others = any(other != group and other.startswith((f"{group}_", f"{group}+")) for other in seen)
-    itself = any(other != group and group.startswith((f"{other}_", f"{other}+")) for other in seen)
-    return BY_POP if others or itself else NO_CLIENT
+    pops = any(
+        group in (slot.group, retries) and retries in seen
+        for slot in slots
+        for retries in (f"{slot.group}_{slot.topic}", f"{slot.group}+{slot.topic}")
+    )
+    return BY_POP if pops else NO_CLIENT

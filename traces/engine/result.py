@@ -242,7 +242,10 @@ def _doubt(
     if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, names, coverage, settings)
-        return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
+        before = hole is not None and hole.until < coverage.begin
+        # What was never recorded is not missing from the time before only.
+        if not (before and (rows["doubt"] & Doubt.EVIDENCE).all()):
+            return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
     evident = rows[(rows["doubt"] & Doubt.EVIDENCE) != 0] if coverage.processes else []
     who, kinds = next(filter(None, (unrecorded(claim, row, names, coverage) for row in evident)), ("", []))
     if who:

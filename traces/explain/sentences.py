@@ -219,6 +219,7 @@ _SENTENCES: Mapping[Any, str] = {
     (Kind.OFFSET_QUERY, Result.ERROR): "{who} asks for the stored offset of {where}: the query fails",
     Kind.COMMIT_MEMORY: "{who} notes offset {offset} of {where} in memory",
     Kind.COMMIT: "{committed}{way}",
+    (Kind.COMMIT, Result.MISSING): "{who} removes the stored offset of {where}",
     Kind.RESET: "an operator resets the offset of {where} to {offset}",
     Kind.CORRECT: "{who} corrects the pull offset of {where} to {offset}",
     Kind.FILE_LOAD: "{who} loads offsets from a file",

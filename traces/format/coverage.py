@@ -75,6 +75,9 @@ def unrecorded(kinds: int) -> int:
 
 ALL_KINDS = evidence_mask(Kind)
 
+SILENT = 31_000
+"""A live client writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
+
 SETTINGS = 1 << len(Kind)
 """A further bit: the header's statements about groups and brokers. Without it, no apparent violation is certain."""
 
@@ -94,8 +97,9 @@ class Hole:
         file: the file that it is in; empty if there is none.
         line: line of the file; 0 for the file as a whole.
         outside: it lies before the recording of one process began, or in the last moments before its death, which may
-            not have been written. Claims are about what was recorded in between, so such a hole may excuse a finding,
-            but does not make a claim undecided.
+            not have been written, or before the end of the trace, which that of a broker does not quite reach. Claims
+            are about what was recorded in between, so such a hole may excuse a finding, but does not make a claim
+            undecided.
     """
 
     since: int = EVER
@@ -314,6 +318,7 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
             since = begin if event.get("due") is None else int(event["due"])
             until = int(event["time"])
             starts_late = bool(others) and since <= begin and until < end
+            ends_soon = bool(event.get("broker")) and begin < since and end - since <= SILENT and until >= end
             holes.append(
                 Hole(
                     since=since,
@@ -324,7 +329,7 @@ def told_holes(header: Header, events: Iterable[Mapping[str, Any]], *, begin: in
                     broker=master_of(event.get("broker") or ""),
                     recorder=event.get("client") or event.get("broker") or "",
                     why=f"a gap of the recording{f' ({said})' if said else ''}",
-                    outside=not event.get("count") and (starts_late or (_who(event), until) in deaths),
+                    outside=not event.get("count") and (starts_late or ends_soon or (_who(event), until) in deaths),
                 )
             )
     if not header.complete:

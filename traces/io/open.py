@@ -38,8 +38,9 @@ _OTHERS = (
     b"%PDF-",
     b"\xd0\xcf\x11\xe0",
     b"\xca\xfe\xba\xbe",
+    b"PK\x03\x04",
 )
-"""How files begin that are no recordings: core and heap dumps, pictures, documents, classes."""
+"""How files begin that are no recordings: core and heap dumps, pictures, documents, classes, ZIP archives."""
 _NAMED_SO = frozenset({".jsonl", ".parquet"})
 _RECORDINGS = _NAMED_SO | {".gz", ".zst"}
 
@@ -221,10 +222,9 @@ def _seems_recorded(path: Path) -> bool:
     Notes and logs of applications, compressed or not, are text that is not JSON. Bytes that are not text may say what
     they are, such as a core dump; and a file named as JSON should contain some.
     """
-    with path.open("rb") as file:
-        if file.read(16).startswith(_OTHERS):
-            return False
     head, packed = head_of(path), packing_of(path)
+    if head.startswith(_OTHERS) or _is_of_another(head):
+        return False
     if _NAMED_SO.intersection(path.suffixes) or (packed and head[:1] in (b"", b"{", b"[")):
         return True
     try:
@@ -232,6 +232,12 @@ def _seems_recorded(path: Path) -> bool:
         return "\0" in text or (path.suffix == ".json" and len(head) < HEAD and isinstance(value_of(head), ValueError))
     except UnicodeDecodeError as error:
         return error.start < HEAD - 4
+
+
+def _is_of_another(head: bytes) -> bool:
+    """Whether a file is JSONL of another program: objects without anything that each event has."""
+    values = [value_of(line) for line in head.split(b"\n")[:-1][:100] if line.strip()]
+    return bool(values) and all(isinstance(one, dict) and not {"time", "kind", MARK} & one.keys() for one in values)
 
 
 def _form(path: Path, format: str) -> str:
@@ -257,12 +263,13 @@ def _form(path: Path, format: str) -> str:
 def _detected(path: Path, head: bytes) -> str:
     if head.startswith(MAGIC) or path.suffix == ".parquet":
         return _PARQUET
-    if looks_like_jsonl(head):
+    is_other = head.startswith(_OTHERS)  # an archive may show the beginning of a file as it is
+    if looks_like_jsonl(head) and not is_other:
         return _JSONL
-    importer = importers.detect(head.decode(errors="replace"), path.name)
+    importer = None if is_other else importers.detect(head.decode(errors="replace"), path.name)
     if importer is not None:
         return importer.name
-    if ".jsonl" in path.suffixes:
+    if ".jsonl" in path.suffixes and not _is_of_another(head):
         return _JSONL
     known = ", ".join(_formats())
     raise _Unknown(f"{path}: its content has no known format. Known are {known}; check --format names one of them.")

@@ -9,6 +9,7 @@ import enum
 from typing import Any
 
 from ...machine_code.compiled import constant, hot, int64, part
+from ...model.history import Regression
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING, ORDERLY
@@ -75,12 +76,18 @@ def commit(s: Any, q: int, time: int, actor: int, client: int, path: Path, offse
     slot, terms = s.slots[q], s.terms[0]
     if slot.low < 0:
         begin(s, q, offset, UNSURE)
-    jump = 0
+    jump = int64(0)
     if path == Path.RESET or (slot.reset_time >= slot.stored_time and slot.reset_to == offset):
-        jump = Jump.RESET
+        jump = int64(Jump.RESET)
+    elif slot.stored < 0 and slot.back_reason == Regression.RESET:
+        jump = int64(Jump.FIRST_START)  # it was removed
     elif path == Path.CORRECTION or (slot.correct_time >= slot.stored_time and slot.correct_to == offset):
         jump = _correction(s, q, offset)
-    if offset > slot.low and not pass_over(s, q, time, actor, offset, jump):
+    until = offset
+    if not client and path == Path.NONE and 0 <= slot.log_end < offset:
+        # A tool stores any offset, and its broker then refuses to reset to it (DefaultMQAdminExtImpl).
+        jump, until = int64(Jump.RESET), int64(slot.log_end)
+    if until > slot.low and not pass_over(s, q, time, actor, until, jump):
         return False
     for claim in (BACK, _UNFINISHED, _SKIPPED, _FAILED):
         s.counts[JUDGED, claim] += 1
@@ -127,6 +134,17 @@ def reset(s: Any, q: int, time: int, actor: int, offset: int) -> bool:
     slot = s.slots[q]
     slot.reset_to, slot.reset_time = offset, time
     return commit(s, q, time, actor, _A_BROKER, Path.RESET, offset)
+
+
+@part
+def remove(s: Any, q: int, time: int, actor: int) -> None:
+    """The broker no longer has an offset: whoever asks for it from now on begins where its settings say (OF-21)."""
+    slot = s.slots[q]
+    if slot.stored >= 0:
+        slot.back_from, slot.back_to, slot.back_time = slot.stored, 0, time
+        slot.back_actor, slot.back_reason = actor, Regression.RESET
+        slot.stored = slot.lowest = slot.floor = UNKNOWN
+        slot.stored_time = time
 
 
 @part

@@ -25,11 +25,11 @@ from ..encoding.coding import Coded
 from ..encoding.names import BROADCASTING, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Actor, Names
 from ..engine.context import Context, actor_of
 from ..engine.findings import ROW, Note
-from ..format.kinds import Kind
+from ..format.kinds import Kind, Result
 from ..format.message_status import MessageStatus
 from . import message_status
 from .causes import CauseFold
-from .commits import ROOM, SURE, begin, commit, correct, reset
+from .commits import ROOM, SURE, begin, commit, correct, remove, reset
 from .deliveries import deliver, discard, expire, result, send_back
 from .fold import Carried, Fold, Outcome, learnt
 from .group_life import without_explained
@@ -253,7 +253,9 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
             uncaused[i] = result(s, q, time, actor, offset, e.origin[i], how)
         elif kind == Kind.COMMIT:
             client = s.actors[actor].client if actor >= 0 else 0
-            if offset >= 0 and not commit(s, q, time, actor, client, path, offset):
+            if how == Result.MISSING:
+                remove(s, q, time, actor)
+            elif offset >= 0 and not commit(s, q, time, actor, client, path, offset):
                 return i
         elif kind == Kind.PULL_RESULT:
             pull_result(s, q, time, actor, how, offset, e.next[i], e.low[i], e.high[i], int64(e.count[i]))

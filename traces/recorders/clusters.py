@@ -1,8 +1,8 @@
 """Clusters: recordings of several of them in one folder, whose brokers and groups may have the same names.
 
-Two brokers of one name that store messages at the same time are of two clusters, unless brokers elect who is the
-master. A broker lists its clients and stores what they send, so its clients are of its cluster. The names of brokers,
-topics and groups of all clusters but the first get a number.
+Two brokers of one name are of two clusters if both store messages at the same time, or if the later one begins with an
+empty store, unless brokers elect who is the master. A broker lists its clients and stores what they send, so its
+clients are of its cluster. The names of brokers, topics and groups of all clusters but the first get a number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def clusters_named(files: Sequence[tuple[Stated, Recording]]) -> list[tuple[Stat
         return list(files)
     broker_in = {one: number for number, cluster in enumerate(clusters) for one in cluster}
     client_in = {client: number for one, number in broker_in.items() for client in _clients(one)}
-    return [_named(stated, one, broker_in.get(one), client_in) for stated, one in files]
+    # A client that no broker knows is where others of its process are.
+    process_in = {one.process: client_in[who] for _, one in files for who in _clients(one) if who in client_in}
+    return [_named(*file, broker_in.get(file[1]), client_in, process_in.get(file[1].process, 0)) for file in files]
 
 
 def _clusters(brokers: Sequence[Recording]) -> list[list[Recording]]:
@@ -57,12 +59,25 @@ def _clusters(brokers: Sequence[Recording]) -> list[list[Recording]]:
 
 
 def _are_two(one: Recording, other: Recording) -> bool:
-    """Whether two recordings of one name are of different brokers: both store messages meanwhile."""
+    """Whether two recordings of one name are of different brokers: both store messages meanwhile, or the later one
+    begins each queue in which it stores.
+    """
     if one is other or one.broker != other.broker:
         return False
+    if any(len(each.rows((Kind.ROLE_CHANGE,))) for each in (one, other)):
+        return False
     spans = [each.stamps[each.rows(STORES)] for each in (one, other)]
-    elected = any(len(each.rows((Kind.ROLE_CHANGE,))) for each in (one, other))
-    return not elected and all(map(len, spans)) and max(map(min, spans)) < min(map(max, spans))
+    if not all(map(len, spans)):
+        return False
+    meanwhile = max(map(min, spans)) < min(map(max, spans))
+    return meanwhile or _begins_all(max(one, other, key=lambda each: int(each.stamps[0])))
+
+
+def _begins_all(broker: Recording) -> bool:
+    """Whether the first message in each queue is at its beginning."""
+    stores = broker.table.take(pa.array(broker.rows(STORES))).select(["topic", "queue", "offset"]).drop_null()
+    first = stores.group_by(["topic", "queue"]).aggregate([("offset", "min")]).column("offset_min")
+    return len(first) > 0 and pc.max(first).as_py() == 0
 
 
 def _clients(broker: Recording) -> set[str]:
@@ -72,11 +87,11 @@ def _clients(broker: Recording) -> set[str]:
 
 
 def _named(
-    stated: Stated, one: Recording, broker_in: int | None, client_in: Mapping[str, int]
+    stated: Stated, one: Recording, broker_in: int | None, client_in: Mapping[str, int], otherwise: int
 ) -> tuple[Stated, Recording]:
     if broker_in is None:
         client = one.table.column("client").combine_chunks()
-        of_word = np.array([client_in.get(word, 0) for word in client.dictionary.to_pylist()] or [0])
+        of_word = np.array([client_in.get(word, otherwise) for word in client.dictionary.to_pylist()] or [0])
         number = np.where(client.is_valid(), of_word[client.indices.fill_null(0)], 0)
     else:
         number = np.full(len(one), broker_in)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..format.coverage import SILENT
 from ..format.kinds import Kind
 from .processes import Processes, killed, lists_of_members
 from .recording import Event, Recording, gap
 from .replicas import promoted_at
 
-SILENT = 31_000
-"""A live client writes at least with its heartbeat, every 30 s; a broker writes its offsets every 5 s, ms."""
-
 EARLY = 60_000
-"""A recording that ends this long before the last one ends early, ms; for a broker that writes its offsets, sooner."""
+"""A client's recording that ends this long before the last one ends early, ms. A broker's always does: what it does at
+the end, such as listing members, is done by no other.
+"""
 
 
 def endings(recordings: Sequence[Recording], processes: Processes, *, known: Sequence[Event] = ()) -> list[Event]:
@@ -48,7 +48,7 @@ def endings(recordings: Sequence[Recording], processes: Processes, *, known: Seq
                 )
                 time = gone if lived else min(gone, last + SILENT)
                 found += killed(last, time, who)
-            elif end - last > (SILENT if len(recording.rows((Kind.FILE_PERSIST,))) else EARLY):
+            elif recording.of_broker or end - last > EARLY:
                 found.append(gap(last, end, "its recording ends before the others", who))
     return found
 

@@ -59,3 +59,5 @@ def test_a_broker_that_starts_with_an_empty_table_still_has_none_when_it_is_aske
     assert why(from_file, *restart) == []
     assert why(*restart, from_file) == ["the store has 157"] * 2
     assert why(from_file) == ["the store has 157"] * 2
+    removed = {"kind": "commit", **place, "path": "reset", "result": "none"}
+    assert why(from_file, removed) == []

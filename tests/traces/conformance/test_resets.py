@@ -54,6 +54,8 @@ def test_a_tool_stores_an_offset_that_no_client_had(tmp_path: Path) -> None:
     assert whys(of_lines(tmp_path, *READ, "commit - offset=7")) == [
         "the stored offset never had this value, and no client had it in memory"
     ]
+    # Nobody can have an offset beyond the end of the queue.
+    assert whys(of_lines(tmp_path, *READ, "store - offset=1", "commit - offset=7", "commit c0 offset=1")) == []
 
 
 def test_an_answer_that_was_under_way_knows_nothing_of_the_reset(tmp_path: Path) -> None:

@@ -84,6 +84,16 @@ def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None
     assert found.verdict("allocation-as-the-strategy-says").verdict is Verdict.VIOLATED
 
 
+def test_a_group_whose_name_begins_with_that_of_another_does_not_pop_for_that_reason(tmp_path: Path) -> None:
+    lines = lines_of("a6.jsonl.zst")
+    time = json.loads(lines[1])["time"]
+    stored = {"time": time, "kind": "commit", "topic": "t", "broker": "b", "queue": 0, "offset": 7}
+    names = ("billing", "billing_5")
+    others = [json.dumps({**stored, "group": name}) for name in names]
+    found = check(written(tmp_path / "both.jsonl", [*lines, *others]))
+    assert found.coverage.not_judged == dict.fromkeys(names, NO_CLIENT)
+
+
 @pytest.mark.parametrize(
     ("sample", "why"), [("broadcast-5.3.3", IN_FILES), ("orderly-hand-over-5.3.3", WITH_LOCKS), ("steady-5.3.3", "")]
 )

@@ -292,3 +292,33 @@ def test_consumers_of_which_nothing_is_known_put_no_copies_of_originals_into_a_t
     assert verdict_with() is Verdict.VIOLATED
     assert verdict_with({"time": 170_000, "kind": "gap", "due": 101_500, "count": 9, **of_client}) is Verdict.VIOLATED
     assert verdict_with({"time": 170_000, "kind": "gap", "due": 101_500, "count": 9, "broker": "b"}) is Verdict.UNKNOWN
+
+
+def test_what_was_never_recorded_is_not_observable_also_where_the_recording_has_a_hole(tmp_path: Path) -> None:
+    place = {"client": "c", "group": "g", "topic": "%RETRY%g", "broker": "b", "queue": 0, "offset": 0, "key": "K"}
+    kinds = ["deliver", "result", "send_back", "heartbeat"]
+    header = {"rocketproof_trace": 1, "evidence": kinds, "groups": {"g": {"max_attempts": 1}}}
+    asks = {"kind": "send_back", "result": "ok", "path": "request", "level": 0, "max_attempts": 1}
+    events: list[dict[str, Any]] = [
+        {"time": 100_000, "kind": "deliver", **place, "attempt": 1},
+        {"time": 100_010, "kind": "result", **place, "attempt": 1, "result": "later"},
+        {"time": 100_020, **asks, **place, "attempt": 1},  # a dead letter, which only its broker would have recorded
+        {"time": 300_000, "kind": "heartbeat", "client": "c", "group": "g", "subscriptions": ["t=*@1"]},
+    ]
+    path = written(tmp_path / "mid-run.jsonl", map(json.dumps, [header, *events]))
+    answer = check(path).verdict("sent-back-message-comes-again")
+    assert (answer.verdict, answer.judged, answer.doubtful) == (Verdict.NOT_OBSERVABLE, 1, 1)
+
+
+def test_a_member_of_which_a_message_trace_tells_under_another_address_is_named_with_it(tmp_path: Path) -> None:
+    given = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "offset": 0, "key": "K", "attempt": 0}
+    events: list[dict[str, Any]] = [
+        {"rocketproof_trace": 1, "evidence": ["deliver", "members"], "complete": True},
+        {"time": 1000, "kind": "members", "broker": "b", "group": "g", "members": ["192.0.2.2@77#1", "192.0.2.2@78"]},
+        {"time": 1001, "kind": "deliver", "client": "127.0.0.1@77", **given},
+    ]
+    found = check(written(tmp_path / "t.jsonl", map(json.dumps, events)))
+    assert [str(hole) for hole in found.coverage.holes] == [
+        "nothing but what 127.0.0.1@77 did, which has its process id, was recorded of 192.0.2.2@77#1",
+        "nothing was recorded of 192.0.2.2@78",
+    ]

@@ -103,6 +103,8 @@ def test_what_a_recording_tells_of_itself() -> None:
         ({"time": 50, "due": 10, "client": "c1", "count": 3}, False),  # events that there were
         ({"time": 50, "due": 11, "client": "c1"}, False),
         ({"time": 100, "due": 10, "client": "c1"}, False),  # it does not begin at all
+        ({"time": 100, "due": 11, "broker": "b"}, True),  # it ends soon before the others
+        ({"time": 100, "due": 11, "client": "c1"}, False),
     ],
 )
 def test_a_process_whose_recording_begins_late_leaves_nothing_undecided(gap: dict[str, object], outside: bool) -> None:

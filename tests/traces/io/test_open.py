@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -134,6 +135,16 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, paths: list[str], message: 
     write(tmp_path / "notes" / "other.txt", "Notes")
     with pytest.raises(TraceError, match=message):
         open_trace([tmp_path / path for path in paths])
+
+
+def test_an_archive_and_the_log_of_another_program_leave_no_hole(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", HEADER, delivery(1))
+    (tmp_path / "service.jsonl").write_text('{"ts": 1, "msg": "started"}\n' * 2)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.write(path)
+        archive.writestr("README", "notes")
+    trace = open_trace([tmp_path])
+    assert (told(trace), len(trace.left_out)) == ([], 2)
 
 
 def test_an_empty_file_among_others_is_a_problem(tmp_path: Path) -> None:

@@ -244,6 +244,26 @@ def test_of_what_clients_sent_a_broker_for_minutes_it_took_some() -> None:
     assert asks(56_000, result="none") == (0, 0)
 
 
+def test_an_offset_that_was_removed_is_stored_no_more_and_who_asks_begins_anew() -> None:
+    removed = event(15_000, Kind.COMMIT, path="reset", result="none")
+    asks = event(20_000, Kind.OFFSET_QUERY, "two", result="none")
+    assert check(STORED, asks).counts(ANSWERS) == (1, 0)
+    assert check(STORED, removed, asks).counts(ANSWERS) == (0, 0)
+    # It begins at the end of the queue, where its settings say.
+    begins = [revoke(16_000, "one"), asks, assign(20_010, "two", 30), found(20_020, "two", 30, 31)]
+    goes_on = [*begins, *consumed(20_030, "two", 30), commit(25_000, "two", 31)]
+    assert check(STORED, goes_on).counts(SKIPPED) == (1, 0)
+    checked = check(STORED, removed, goes_on)
+    assert (checked.counts(SKIPPED), checked.counts(BACK)) == ((0, 0), (0, 0))
+
+
+def test_a_tool_may_store_an_offset_beyond_the_end_and_nothing_is_skipped_by_that() -> None:
+    tools = event(15_000, Kind.COMMIT, offset=100_000)
+    checked = check(STORED, tools, found(16_000, "one", 10, 12), consumed(17_000, "one", 10, 11))
+    assert checked.counts(SKIPPED) == (0, 0)
+    assert checked.counts(UNFINISHED) == (0, 0)
+
+
 def test_who_was_told_an_offset_just_before_it_was_set_may_have_asked_after_that() -> None:
     for time, doubt in ((60_010, Doubt.SKEW), (60_500, Doubt.NONE)):
         was_told = event(60_000, Kind.OFFSET_QUERY, "two", offset=3, result="ok")

@@ -47,7 +47,8 @@ def test_a_broker_that_was_running_has_a_gap_before_its_recording(
     kind: str, told: list[tuple[int, int]], tmp_path: Path
 ) -> None:
     write(tmp_path, "client-7-orders.jsonl", [at(0, "client_start", **ONE), at(9_000_000, "heartbeat", **ONE)])
-    write(tmp_path, "broker-8-broker-a.jsonl", [at(5_000_000, kind, broker="broker-a")])
+    run = [at(5_000_000, kind, broker="broker-a"), at(9_000_000, "broker_stop", broker="broker-a")]
+    write(tmp_path, "broker-8-broker-a.jsonl", run)
     events = [event for batch in open_trace([tmp_path]).batches() for event in batch.to_pylist()]
     found = [(event["due"], event["time"]) for event in events if event["kind"] == "gap" and event["broker"]]
     assert found == [(BEGIN + due, BEGIN + time) for due, time in told]

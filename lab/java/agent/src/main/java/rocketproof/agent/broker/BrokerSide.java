@@ -81,6 +81,17 @@ public final class BrokerSide implements Side {
         builder = Advices.around(builder, manager, "assignResetOffset", Offsets.Assigning.class.getName());
         builder = Advices.around(
                 builder,
+                manager,
+                namedOneOf(
+                        "removeOffset",
+                        "cleanOffset",
+                        "cleanOffsetByTopic",
+                        "cloneOffset",
+                        "scanUnsubscribedTopic",
+                        "queryMinOffsetInAllGroup"),
+                Offsets.Replacing.class.getName());
+        builder = Advices.around(
+                builder,
                 BROKER + "processor.PullMessageProcessor",
                 namedOneOf("processRequest", "tryCommitOffset"),
                 Offsets.Pulling.class.getName());

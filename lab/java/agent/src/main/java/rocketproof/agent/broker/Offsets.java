@@ -1,5 +1,9 @@
 package rocketproof.agent.broker;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import net.bytebuddy.asm.Advice;
 import rocketproof.agent.Event;
@@ -13,7 +17,8 @@ public final class Offsets {
      */
     private static final ReentrantLock[] LOCKS = new ReentrantLock[256];
 
-    private static final ThreadLocal<Boolean> PULLS = new ThreadLocal<>();
+    /** On which way this thread commits; null if it is not known. */
+    private static final ThreadLocal<String> PATH = new ThreadLocal<>();
 
     static {
         for (int at = 0; at < LOCKS.length; at++) {
@@ -67,16 +72,32 @@ public final class Offsets {
         }
     }
 
-    /** PullMessageProcessor: what is committed inside came with a pull. */
-    public static final class Pulling {
+    /**
+     * Methods of ConsumerOffsetManager that remove offsets of a group or topic, or copy those of another group. None of
+     * them tells the clients, which go on with the offsets in their memory.
+     */
+    public static final class Replacing {
         @Advice.OnMethodEnter(suppress = Throwable.class)
-        static boolean enter() {
-            return Offsets.pulls(true);
+        static Object enter(@Advice.This Object manager) {
+            return Offsets.before(manager);
         }
 
         @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
-        static void exit(@Advice.Enter boolean before) {
-            Offsets.pulls(before);
+        static void exit(@Advice.This Object manager, @Advice.Enter Object before) {
+            Offsets.replaced(manager, before);
+        }
+    }
+
+    /** PullMessageProcessor: what is committed inside came with a pull. */
+    public static final class Pulling {
+        @Advice.OnMethodEnter(suppress = Throwable.class)
+        static String enter() {
+            return Offsets.on("piggyback");
+        }
+
+        @Advice.OnMethodExit(suppress = Throwable.class, onThrowable = Throwable.class)
+        static void exit(@Advice.Enter String before) {
+            Offsets.on(before);
         }
     }
 
@@ -105,8 +126,10 @@ public final class Offsets {
             if (lock != null && thrown == null && isTold(group, topic)) {
                 BrokerFile file = BrokerFile.ofPart(manager);
                 Event event = event(file, "commit", group, topic, queue, offset);
+                String path = PATH.get();
                 file.record(event.text("client", Clients.at(address))
-                        .text("path", Boolean.TRUE.equals(PULLS.get()) ? "piggyback" : null));
+                        .text("path", path)
+                        .text("result", offset < 0 && "reset".equals(path) ? "none" : null));
             }
         } catch (Throwable error) {
             BrokerFile.trouble("ConsumerOffsetManager#commitOffset", error);
@@ -131,10 +154,59 @@ public final class Offsets {
         }
     }
 
-    /** Says whether this thread serves a pull; the answer is what it was before. */
-    public static boolean pulls(boolean now) {
-        boolean before = Boolean.TRUE.equals(PULLS.get());
-        PULLS.set(now);
+    /** The table as it is now: topic@group, and its offsets by queue. */
+    public static Object before(Object manager) {
+        try {
+            return new HashMap<>(table(manager));
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerOffsetManager#getOffsetTable", error);
+            return null;
+        }
+    }
+
+    /** Offsets were removed, or replaced by those of another group: each is recorded as it is now. */
+    public static void replaced(Object manager, Object before) {
+        try {
+            Map<?, ?> had = (Map<?, ?>) before;
+            Map<?, ?> has = table(manager);
+            Set<Object> keys = new HashSet<>(had.keySet());
+            keys.addAll(has.keySet());
+            for (Object key : keys) {
+                String[] names = ((String) key).split("@");
+                if (names.length == 2 && had.get(key) != has.get(key)) {
+                    Set<Object> queues = new HashSet<>(offsets(had, key).keySet());
+                    queues.addAll(offsets(has, key).keySet());
+                    for (Object queue : queues) {
+                        replaced(manager, has, names[1], names[0], (Integer) queue);
+                    }
+                }
+            }
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerOffsetManager#getOffsetTable", error);
+        }
+    }
+
+    private static void replaced(Object manager, Map<?, ?> has, String group, String topic, int queue) {
+        String before = on("reset");
+        Object lock = lock(group, topic, queue);
+        Long offset = (Long) offsets(has, topic + "@" + group).get(queue);
+        committed(manager, lock, null, group, topic, queue, offset == null ? -1 : offset, null);
+        on(before);
+    }
+
+    private static Map<?, ?> table(Object manager) throws ReflectiveOperationException {
+        return (Map<?, ?>) Reflect.call(manager, "getOffsetTable");
+    }
+
+    private static Map<?, ?> offsets(Map<?, ?> table, Object key) {
+        Object offsets = table.get(key);
+        return offsets == null ? new HashMap<>() : (Map<?, ?>) offsets;
+    }
+
+    /** Says on which way this thread commits from now on; the answer is what it was before. */
+    public static String on(String path) {
+        String before = PATH.get();
+        PATH.set(path);
         return before;
     }
 
