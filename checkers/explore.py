@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..model.kernel import Configuration, ModelError, Predicate, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
+from .engines import EXPLORE
 from .exploration import Exploration, Limits, Progress, judged, judged_deadlock
 from .plain_search import PlainSearch, search_plainly
+from .questions import check_question
 from .reduction import Reduction
 
 if TYPE_CHECKING:
@@ -71,11 +73,7 @@ def explore(
         FolderError: the folder is in use, or contains something else.
     """
     started = time.perf_counter()
-    for item in properties:
-        if item.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
-            raise ModelError(
-                f"property {item.id} is of kind {item.kind}; explore judges 'always' and 'sometimes' only."
-            )
+    check_question(EXPLORE, configuration, properties, Kind.ALWAYS, Kind.SOMETIMES)
     if (folder is not None or session is not None) and (reduce or stop_when_decided):
         raise ModelError("a search in a folder cannot be reduced, and does not stop when all is decided.")
     predicates: dict[str, Predicate] = {item.id: item.holds for item in properties}

@@ -11,11 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from ..model.kernel import Configuration, ModelError, lower
+from ..model.kernel import Configuration, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from .engines import STATEFUL
+from .questions import check_question
 from .result import Result
 from .simulate import short_run
 from .stateful import stateful_machine, violation
@@ -39,9 +40,7 @@ def search_stateful(
     Raises:
         ModelError: the configuration is infinite, or a property has another kind.
     """
-    for prop in properties:
-        if prop.kind is not Kind.ALWAYS:
-            raise ModelError(f"property {prop.id} is of kind {prop.kind}; stateful judges 'always' only.")
+    check_question(STATEFUL, configuration, properties, Kind.ALWAYS)
     started = time.perf_counter()
     lowered = lower(configuration, {prop.id: prop.holds for prop in properties})
     machine = PlainMachine(lowered)

@@ -21,6 +21,7 @@ from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..engines import LIVENESS
 from ..exploration import Limits
+from ..questions import check_question
 from ..result import Result
 from ..run import Run, counted, holds
 from .graph import Graph
@@ -80,11 +81,7 @@ def check_all_eventually(
     cache: CodeCache | None = None,
 ) -> list[Result]:
     """Like :func:`check_eventually`, for several properties of one configuration, whose states are found only once."""
-    for item in properties:
-        if item.kind not in (Kind.EVENTUALLY, Kind.SETTLES):
-            raise ModelError(
-                f"property {item.id} is of kind {item.kind}; liveness judges 'eventually' and 'settles' only."
-            )
+    check_question(LIVENESS, configuration, properties, Kind.EVENTUALLY, Kind.SETTLES)
     started = time.perf_counter()
     properties = [item.once_begun(configuration) for item in properties]
     predicates: dict[str, Predicate] = {}

@@ -258,7 +258,7 @@ def _first_problem(error: ValidationError) -> str:
         table = LimitTable if "limit" in problem["loc"] else VerifyTable
         return f"there is no option {place!r}.{nearest(str(problem['loc'][-1]), table.model_fields)}"
     if problem["type"] == "missing":
-        return f"there is no [{place}] table; write one."
+        return f"there is no [{place}] table, and no [[groups]] of a deployment; write one of them."
     return f"{place}: {problem['msg']}; given was {problem['input']!r}."
 
 

@@ -101,7 +101,10 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
         value = event.get("offset")
         if event["kind"] in REPEATED:
             about = event["kind"], each.actor, event.get("group"), event.get("topic")
-            what = tuple(event.get(field) for field in ("members", "queues", "assigned", "subscriptions", "result"))
+            what = tuple(event.get(field) for field in ("members", "queues", "assigned", "result"))
+            consumed = event.get("subscriptions") or ()
+            # A version changes with the queues of a topic: it says nothing about an offset.
+            what += tuple(each if offset is None else each.rpartition("@")[0] for each in consumed)
             if said.get(about) == what and event["time"] not in times:
                 continue
             said[about] = what
