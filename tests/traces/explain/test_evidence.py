@@ -16,9 +16,7 @@ def heartbeat(time: int, consumed: str) -> Found:
     return Found(event, 0, 0, 0, Place("a.jsonl", time, "line"))
 
 
-@pytest.mark.parametrize(("offset", "shown"), [(4, [1, 3]), (None, [1, 2, 3])])
-def test_a_new_version_of_a_subscription_is_told_only_where_no_offset_is_in_question(
-    offset: int | None, shown: list[int]
-) -> None:
+@pytest.mark.parametrize(("versions", "shown"), [(False, [1, 3]), (True, [1, 2, 3])])
+def test_a_new_version_of_a_subscription_is_told_only_where_versions_matter(versions: bool, shown: list[int]) -> None:
     found = [heartbeat(1, "t=*@7"), heartbeat(2, "t=*@8"), heartbeat(3, "t=a@9")]
-    assert [each.event["time"] for each in turning_points(found, offset)] == shown
+    assert [each.event["time"] for each in turning_points(found, None, versions=versions)] == shown
