@@ -99,7 +99,7 @@ class DeploymentTests(pytest.File):
         from .commands.request import Request
         from .commands.verify import select
 
-        request = Request.of_file(self.path)
+        request = Request().with_texts(config=self.path)
         suite = Suite(request, select(request))
         for row in suite.rows:
             configuration = f"[{row.configuration}]" if row.configuration else ""

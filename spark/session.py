@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 OLDEST_JAVA = 17
 """Spark 4 does not start on an older one."""
 
-_WITHOUT = "Commands that have --engine need neither with --engine local."
-
 DRIVER_MEMORY = "2g"
 """Heap of a local Spark, where driver and executor are one process; the rest is left to Python workers."""
 
@@ -60,7 +58,9 @@ def open_session(
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise TraceError(f"the Spark engine needs PySpark: pip install 'rocketproof[spark]'. {_WITHOUT}") from error
+        raise TraceError(
+            "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local if possible."
+        ) from error
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
@@ -169,8 +169,8 @@ def _need_java() -> None:
     if java < OLDEST_JAVA:
         found = f"Java {java}" if java else "no Java"
         raise TraceError(
-            f"the Spark engine needs Java {OLDEST_JAVA} or 21, and there is {found} here: install a JRE "
-            f"(on Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME. {_WITHOUT}"
+            f"the Spark engine needs Java {OLDEST_JAVA} or 21, and there is {found} here: install a JRE (on Debian and "
+            "Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local if possible."
         )
 
 

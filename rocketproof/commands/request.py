@@ -205,15 +205,6 @@ class Request:
             where=_pairs("--where", where, _word_or_number, None),
         )
 
-    @classmethod
-    def of_file(cls, config: Path) -> Request:
-        """The request in the ``[verify]`` table of a file.
-
-        Raises:
-            InputError: the file cannot be read.
-        """
-        return cls().with_texts(config=config)
-
 
 def _deployment(path: Path) -> DeploymentFile | None:
     """The deployment that a file describes; None if it has only options."""

@@ -41,7 +41,7 @@ def print_result(
 
     With ``claims`` (ids), only these are shown.
     """
-    answers = _answers(result, claims)
+    answers = [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
     console.say(_source(result), "bold")
     for said, counts, sign in (("left out", result.skipped, " ×"), ("passed over", result.passed_over, "")):
         if counts and not claims:
@@ -74,10 +74,6 @@ def print_result(
             _print_stories(console, result, answer, stories[:1] if folded else stories)
     console.say()
     console.say(f"{headline(answers)}; {result.seconds:.1f} s")
-
-
-def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
-    return [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
 
 
 def _source(result: CheckResult) -> str:

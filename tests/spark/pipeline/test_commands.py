@@ -72,7 +72,7 @@ def test_from_files_to_a_report(spark: Any, tmp_path: Path, capsys: pytest.Captu
         (("copy", "{}", "lake.rocketmq"), "there is no trace table"),
         (("ingest", "{}", "none"), "there is no such file or folder"),
         (("ingest", "s3a://bucket/table", "none"), "mount the store"),
-        (("ingest", SAMPLE, SAMPLE), f"{SAMPLE}: cannot be the folder of a trace table: File exists."),
+        (("ingest", SAMPLE, SAMPLE), f"{SAMPLE}: cannot hold a trace table: File exists."),
         (("ingest", "{}", "none", "--conf", "memory"), "is not NAME=VALUE"),
     ],
 )
