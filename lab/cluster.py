@@ -280,15 +280,6 @@ class Cluster:
     def _namesrv_answers(self) -> bool:
         return _answered(lambda: brokers_known(self.namesrv, timeout=_ASK_SECONDS) is not None)
 
-    def check_alive(self) -> None:
-        """Check that every part is alive.
-
-        Raises:
-            LabError: one has ended; the message has the end of its log.
-        """
-        for process in self._processes():
-            _check_alive(process)
-
     def down(self) -> None:
         """End every process of the cluster, including clients that carry its properties, and remove its folder.
 
