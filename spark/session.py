@@ -59,7 +59,7 @@ def open_session(
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise TraceError(
-            "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local."
+            "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local if possible."
         ) from error
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -169,8 +169,8 @@ def _need_java() -> None:
     if java < OLDEST_JAVA:
         found = f"Java {java}" if java else "no Java"
         raise TraceError(
-            f"the Spark engine needs Java {OLDEST_JAVA} or 21, and there is {found} here: install a JRE "
-            "(on Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local."
+            f"the Spark engine needs Java {OLDEST_JAVA} or 21, and there is {found} here: install a JRE (on Debian and "
+            "Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local if possible."
         )
 
 

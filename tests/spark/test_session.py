@@ -47,7 +47,7 @@ def test_without_java(tmp_path: Path) -> None:
     said = without_session(OPEN, PATH=str(tmp_path), PYTHONPATH=":".join(sys.path))
     assert said.splitlines() == [
         "the Spark engine needs Java 17 or 21, and there is no Java here: install a JRE (on Debian and Ubuntu: apt-get "
-        "install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local."
+        "install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local if possible."
     ]
 
 
@@ -61,7 +61,9 @@ def test_with_a_java_that_is_too_old(tmp_path: Path) -> None:
 def test_without_spark(tmp_path: Path) -> None:
     hide = "import sys\nsys.modules['pyspark'] = None\n"
     said = without_session(hide + OPEN, PYTHONPATH=":".join(sys.path))
-    assert said == "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local."
+    assert (
+        said == "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local if possible."
+    )
 
 
 def test_the_running_session_is_taken(spark: Any) -> None:
