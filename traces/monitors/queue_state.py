@@ -51,6 +51,7 @@ _WHOLE = np.int64
 _AT_FIRST: Mapping[str, Any] = {
     "flags": 0,  # see ..names
     "broker": UNKNOWN,  # actor code of its broker; UNKNOWN if no event names it as a process
+    "group": UNKNOWN,  # its group as in the ends of processes; UNKNOWN if no process ended for it alone
     "commits_by": UNKNOWN,  # the recorder of its commits; UNKNOWN if their clients are
     # Offsets of messages.
     "first": UNKNOWN,  # where the trace begins to follow the queue
@@ -196,8 +197,8 @@ ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
 ms.
 """
 
-END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
-"""The end of a process: when, ms, and how, see :mod:`..engine.context`."""
+END = np.dtype([("time", _WHOLE), ("how", _WHOLE), ("group", _WHOLE)])
+"""The end of a process: when, ms, how, and for which group, see :class:`..engine.context.Ends`."""
 
 
 class State(NamedTuple):

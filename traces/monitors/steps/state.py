@@ -70,7 +70,8 @@ LINE = np.dtype(
                 "actor",
                 "last",  # time of its last event, ms
                 "fresh",  # 1: it was recorded from its offset query on, so nothing was given before
-                "resumed",  # when it was recorded again after a silence, ms
+                "resumed",  # when it was recorded again after a silence, ms,
+                "quiet",  # and after one in which no offset had to be stored
                 "window",  # number of its windows so far
                 "has",  # 1: it has the queue, 0: it gave it up, -1: neither was recorded
                 "left_at",  # when it gave it up, ms
@@ -293,7 +294,7 @@ def begin(t: Any, q: int, actor: int, now: int) -> None:
     t.used[LINES] += 1
     line.slot, line.actor, line.last = q, actor, now
     line.late = 0 if t.terms[COMPLETE] else _BEFORE
-    line.resumed, line.left_at, line.has = NEVER, NEVER, -1
+    line.resumed, line.quiet, line.left_at, line.has = NEVER, NEVER, NEVER, -1
     line.asked = line.position = line.start = line.answer = UNKNOWN
     line.low = line.memory = line.brought = line.led = line.mended = UNKNOWN
     # A client handles the resets of its brokers one after another, 10 s each: it may take the queue before its turn.
