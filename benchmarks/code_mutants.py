@@ -9,20 +9,33 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import pytest
+
+from tests.asked import Asking
 
 ROOT = Path(__file__).parent.parent
-STRATA = ("checkers", "model/kernel", "traces/claims", "traces/monitors", "traces/engine", "traces/clocks", "traces/io")
+STRATA = (
+    "checkers",
+    "model/kernel",
+    *sorted(f"traces/{path.parent.name}" for path in ROOT.glob("traces/*/__init__.py")),
+)
 """Folders of which equally many changes are taken."""
 
 SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
@@ -42,12 +55,11 @@ SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
     ast.Sub: (ast.Add, "- becomes +"),
 }
 
+ASKED = ("tests/model/kernel", "tests/checkers", "tests/traces", "tests/properties", "tests/rocketproof")
+"""Folders whose tests are asked."""
+
 WITHOUT_EFFECT = ("frozen", "slots", "kw_only", "repr")
 """Arguments of dataclasses that right code does not notice: to change them is no change of what it does."""
-
-
-NO_END = "no end in time"
-"""What is said of a change whose tests did not end: on a busy machine it is neither killed nor a survivor."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +71,16 @@ class Change:
         line: of the place.
         what: what becomes of it.
         number: which of the file's places it is.
+        first: first line of the statement.
+        function: name and line of the outermost function around it, if it is in one.
     """
 
     file: Path
     line: int
     what: str
     number: int
+    first: int
+    function: tuple[str, int] | None
 
 
 class _Changing(ast.NodeTransformer):
@@ -72,10 +88,25 @@ class _Changing(ast.NodeTransformer):
 
     def __init__(self, wanted: int | None) -> None:
         self.wanted = wanted
-        self.places: list[tuple[int, str]] = []
+        self.places: list[tuple[int, str, int, int, tuple[str, int] | None]] = []
+        self._statements: list[ast.stmt] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        """Go through a node; which statements it is in is known meanwhile."""
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        self._statements.append(node)
+        try:
+            return super().visit(node)
+        finally:
+            self._statements.pop()
 
     def _place(self, line: int, what: str) -> bool:
-        self.places.append((line, what))
+        around = [node for node in self._statements[:-1] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)][
+            :1
+        ]
+        functions = [(node.name, min(each.lineno for each in (node, *node.decorator_list))) for node in around]
+        self.places.append((line, what, len(self.places), self._statements[-1].lineno, next(iter(functions), None)))
         return self.wanted == len(self.places) - 1
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -134,37 +165,21 @@ def places(file: Path) -> list[Change]:
     """Every change of a file."""
     going = _Changing(None)
     going.visit(ast.parse((ROOT / file).read_text(encoding="utf-8")))
-    return [Change(file, line, what, number) for number, (line, what) in enumerate(going.places)]
+    return [Change(file, *place) for place in going.places]
 
 
-def changed(change: Change) -> str:
-    """The text of a file with one change."""
+def changed(change: Change) -> ast.Module:
+    """A file with one change."""
     going = _Changing(change.number)
     tree = going.visit(ast.parse((ROOT / change.file).read_text(encoding="utf-8")))
-    return ast.unparse(ast.fix_missing_locations(tree))
+    return ast.fix_missing_locations(tree)
 
 
-def own_tests(file: Path) -> Path:
-    """The test file that mirrors a file, if there is one."""
-    return Path("tests") / file.with_name(f"test_{file.stem}.py")
-
-
-def sample(count: int, seed: int, *, near: bool = False) -> list[Change]:
-    """So many changes, equally many of each stratum, files by their number of places.
-
-    Args:
-        count: how many.
-        seed: which.
-        near: only of files that have a test file of their own.
-    """
+def sample(count: int, seed: int) -> list[Change]:
+    """So many changes, equally many of each stratum, files by their number of places."""
     chance = random.Random(seed)
     per_folder = [
-        [
-            change
-            for path in sorted((ROOT / folder).rglob("*.py"))
-            if not near or (ROOT / own_tests(path.relative_to(ROOT))).exists()
-            for change in places(path.relative_to(ROOT))
-        ]
+        [change for path in sorted((ROOT / folder).rglob("*.py")) for change in places(path.relative_to(ROOT))]
         for folder in STRATA
     ]
     taken = [chance.sample(found, min(len(found), -(-count // len(STRATA)))) for found in per_folder]
@@ -175,91 +190,188 @@ def copied(to: Path) -> dict[str, str]:
     """Copy the project, and give the environment in which its copy is imported."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
-        target = to / name
+        source, target = ROOT / name, to / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, target)
+        if source.is_file() and not (target.exists() and target.read_bytes() == source.read_bytes()):
+            shutil.copy2(source, target)
     links = to / "links" / "rocketproof"
-    links.mkdir(parents=True)
+    links.mkdir(parents=True, exist_ok=True)
     folders = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer")
     for path in (*(to / folder for folder in folders), *(to / "rocketproof").iterdir()):
-        (links / path.name).symlink_to(path)
+        if not (links / path.name).exists():
+            (links / path.name).symlink_to(path)
     return {
         **os.environ,
         "PYTHONPATH": f"{links.parent}:{to}",
         "PYTHONSAFEPATH": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "ROCKETPROOF_CACHE": str(to / "cache"),
+        "NUMBA_CACHE_DIR": str(to.parent / "numba"),
+        "ROCKETPROOF_CACHE": str(to.parent / "cache"),
     }
 
 
-def stages(change: Change, *, near: bool, whole: bool) -> Iterator[list[str]]:
-    """Which tests are asked, one after the other: those of the file, of its folder, of each folder around it, all."""
-    asked = [own_tests(change.file)]
-    if not near:
-        asked += [folder for folder in (Path("tests") / change.file).parents if folder.parent != Path()]
-    if whole:
-        asked.append(Path("tests"))
-    before: list[str] = []
-    for tests in asked:
-        if (ROOT / tests).exists():
-            yield [str(tests), *before, *(["-m", "not lab"] if tests == Path("tests") else [])]
-            before += ["--ignore", str(tests)]
+def rings(change: Change) -> Iterator[list[str]]:
+    """Files of tests: those that mirror or import the changed file, of its folder, of those around it, all."""
+    own = Path("tests") / change.file.with_name(f"test_{change.file.stem}.py")
+    module = re.escape(".".join(("rocketproof", *change.file.parent.parts)))
+    imports = re.compile(rf"^from {module}(\.{own.stem[5:]} import|\b.* import .*\b{own.stem[5:]}\b)", re.MULTILINE)
+    texts = _texts()
+    first = [file for file in texts if Path(file).name == own.name or imports.search(texts[file])]
+    if first:
+        yield sorted(first, key=lambda file: file != str(own))
+    before = set(first)
+    for near in own.parents:
+        found = {file for file in texts if Path(file).is_relative_to(near)} - before
+        if found:
+            yield sorted(found)
+        before |= found
 
 
-def judged(change: Change, project: Path, environment: dict[str, str], given: argparse.Namespace) -> str:
-    """Which tests noticed a change; nothing if none did, :data:`NO_END` if that is not known."""
-    target = project / change.file
-    before = target.read_text(encoding="utf-8")
-    target.write_text(changed(change), encoding="utf-8")
-    try:
-        for tests in stages(change, near=given.near, whole=given.all):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-            try:
-                run = subprocess.run(
-                    command,
-                    cwd=project,
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    timeout=given.seconds,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                return NO_END
-            if run.returncode not in (0, 5):
-                failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-                return failed[0][:120] if failed else f"{tests[0]}: exit code {run.returncode}"
-    finally:
-        target.write_text(before, encoding="utf-8")
-    return ""
+@cache
+def _texts() -> dict[str, str]:
+    files = (path for folder in ASKED for path in (ROOT / folder).rglob("test_*.py"))
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(files)}
+
+
+class Judge:
+    """Tells which test notices a change."""
+
+    def __init__(self, asking: Asking, seconds: float) -> None:
+        self._asking, self._seconds = asking, seconds
+        self._passes: dict[str, bool] = {}
+
+    def judging(self, change: Change) -> Iterator[str]:
+        """What notices a change; after each ring of files around it nothing, if nothing did."""
+        at_import = change.function is None or self._is_imported(change)
+        anew = at_import or "@kept(" in (ROOT / change.file).read_text(encoding="utf-8")
+        left = self._seconds
+        for number, files in enumerate(rings(change)):
+            for file in files if number else ["\n".join(files)]:
+                chosen = []
+                for seconds, test in self._tests(change, file, everything=anew, mapped=number > 0):
+                    if seconds <= left:
+                        chosen.append(test)
+                        left -= seconds
+                by = self._ask(change, chosen, anew=anew) if chosen else ""
+                if by and self._is_fair(by):
+                    yield by
+                    return
+            yield ""
+
+    def _is_fair(self, test: str) -> bool:
+        """Whether what failed is no test that fails without a change, nor the end of the time."""
+        item = next((of_file[test] for of_file in self._asking.items.values() if test in of_file), None)
+        if item is None:
+            return test != "SIGXCPU"
+        if test not in self._passes:
+            self._passes[test] = not self._asking.ask([item], seconds=60)
+        return self._passes[test]
+
+    def _is_imported(self, change: Change) -> bool:
+        return any(change.first <= line <= change.line for line in self._asking.imported.get(str(change.file), ()))
+
+    def _tests(self, change: Change, file: str, *, everything: bool, mapped: bool) -> list[tuple[float, str]]:
+        """Tests that run a line, the quickest first; then the others of the file, which may share what these made."""
+        if not mapped:
+            return [(0.0, test) for each in file.splitlines() for test in self._asking.items.get(each, ())]
+        known = self._asking.known(file)
+        ran = known.lines.get(str(change.file), {})
+        hit = {test for test, lines in ran.items() if any(change.first <= line <= change.line for line in lines)}
+        if everything and str(change.file) in known.digests:
+            hit = set(known.seconds)
+        return sorted((seconds, test) for test, seconds in known.seconds.items() if test in hit) + sorted(
+            (seconds, test) for test, seconds in known.seconds.items() if hit and test not in hit
+        )
+
+    def _ask(self, change: Change, tests: list[str], *, anew: bool) -> str:
+        target = ROOT / change.file
+        before, stat = target.read_bytes(), target.stat()
+        tree = changed(change)
+        target.write_text(ast.unparse(tree), encoding="utf-8")
+        try:
+            items = {test: item for of_file in self._asking.items.values() for test, item in of_file.items()}
+            return self._asking.ask(
+                [items[test] for test in tests],
+                seconds=self._seconds,
+                before=None if anew else lambda: _exchange(change, tree),
+                anew=anew,
+            )
+        finally:
+            target.write_bytes(before)
+            os.utime(target, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def _exchange(change: Change, tree: ast.Module) -> None:
+    """Give the functions of a file that are here the changed code."""
+    file = os.path.realpath(ROOT / change.file)
+    new = _code(compile(tree, file, "exec", dont_inherit=True), change.function)
+    assert new is not None
+    exchanged = 0
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType):
+            code = each.__code__
+            if (code.co_name, code.co_firstlineno) == change.function and os.path.realpath(code.co_filename) == file:
+                each.__code__ = new
+                exchanged += 1
+    assert exchanged, f"nothing to exchange for {change}"
+
+
+def _code(code: CodeType, function: tuple[str, int] | None) -> CodeType | None:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            found = each if (each.co_name, each.co_firstlineno) == function else _code(each, function)
+            if found:
+                return found
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try a sample and print what became of each change."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=28, help="how many changes")
+    parser.add_argument("--count", type=int, default=60, help="how many changes")
     parser.add_argument("--seed", type=int, default=0, help="which sample")
     parser.add_argument("--skip", type=int, default=0, help="how many changes of the sample to leave out")
-    parser.add_argument("--near", action="store_true", help="ask only the test file of a file's own")
-    parser.add_argument("--all", action="store_true", help="ask every test about what its folder does not notice")
-    parser.add_argument("--seconds", type=float, default=600.0, help="time for each run of tests")
+    parser.add_argument("--seconds", type=float, default=30.0, help="processor seconds of tests for each change")
+    parser.add_argument("--again", type=Path, help="what an earlier run printed: ask about its survivors only")
+    parser.add_argument("--rings", type=int, default=9, help="how far around the changed file tests are asked")
+    parser.add_argument("--here", action="store_true", help="do not copy the project: this is the copy")
     given = parser.parse_args(arguments)
-    killed = undecided = tried = 0
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder)
-        environment = copied(project)
-        for change in sample(given.count, given.seed, near=given.near)[given.skip :]:
-            started = time.perf_counter()
-            by = judged(change, project, environment, given)
-            tried, killed, undecided = tried + 1, killed + (by not in ("", NO_END)), undecided + (by == NO_END)
-            told = {"file": str(change.file), "line": change.line, "what": change.what, "killed_by": by}
-            print(json.dumps(told | {"seconds": round(time.perf_counter() - started, 1)}), flush=True)
-    print(
-        json.dumps(
-            {"figure": "code mutants", "seed": given.seed, "tried": tried, "killed": killed, "undecided": undecided}
-        )
+    folder = ROOT / "build" / "code_mutants"
+    if not given.here:
+        environment = copied(folder / "project")
+        command = [sys.executable, "-m", "benchmarks.code_mutants", "--here", *(arguments or sys.argv[1:])]
+        sys.exit(subprocess.run(command, cwd=folder / "project", env=environment, check=False).returncode)
+    files = {file for change in _wanted(given) for ring in islice(rings(change), given.rings) for file in ring}
+    pytest.main(
+        ["-q", "-p", "no:cacheprovider", "--capture=sys", *sorted(files)],
+        plugins=[Asking(lambda asking: _try(asking, given), ROOT.parent)],
     )
+
+
+def _try(asking: Asking, given: argparse.Namespace) -> None:
+    from rocketproof.traces.machine_code import compiled
+
+    compiled.PATIENCE = float("inf")  # machine code does not tell which lines it runs
+    judge = Judge(asking, given.seconds)
+    waiting = [(change, judge.judging(change)) for change in _wanted(given)]
+    for ring in range(1, given.rings + 1):
+        following = []
+        for change, judging in waiting:
+            started = time.perf_counter()
+            by = next(judging, None)
+            told = {"file": str(change.file), "line": change.line, "what": change.what, "ring": ring, "killed_by": by}
+            told["seconds"] = round(time.perf_counter() - started, 1)
+            print(json.dumps(told), file=sys.__stderr__, flush=True)
+            if by == "":
+                following.append((change, judging))
+        waiting = following
+
+
+def _wanted(given: argparse.Namespace) -> list[Change]:
+    lines = given.again.read_text(encoding="utf-8").splitlines() if given.again else []
+    told = [json.loads(line) for line in lines if line.startswith("{")]
+    left = {(each["file"], each["line"], each["what"]) for each in told if not each["killed_by"]}
+    wanted = sample(given.count, given.seed)[given.skip :]
+    return [change for change in wanted if not told or (str(change.file), change.line, change.what) in left]
 
 
 if __name__ == "__main__":
