@@ -19,5 +19,5 @@ def test_rocketmqs_own_settings() -> None:
     assert (given.persist, given.lock_life, given.consume_timeout) == (5_000, 60_000, 900_000)
     assert (given.channel_expiry, given.silent_death) == (120_000, 130_000)
     assert (given.stuck, given.late, given.flaps) == (120_000, 60_000, 3)
-    assert not (given.lock_life_told or given.consume_timeout_told or given.delays_told)
-    assert given.offsets_kept
+    told = (given.lock_life_told, given.consume_timeout_told, given.delays_told, given.offsets_kept)
+    assert told == (False, False, False, True)
