@@ -8,7 +8,7 @@ from rocketproof.traces.cluster.stored import Stored, messages_of
 
 from .fake import Message
 
-FIRST = Message(body=b"one", time=1_000, key="K1", attempt=2).stored("T", 3, 7)
+FIRST = Message(body=b"one", time=1_000, key="K\x011", attempt=2).stored("T", 3, 7)
 SECOND = Message(body=b"two" * 9, time=2_000, packed=True).stored("Other", 0, 8)
 
 
@@ -22,7 +22,7 @@ def test_every_field_is_read() -> None:
         born_host="/10.0.0.5:43210",
         msg_id="0A00000100002A9F" + f"{4096 + 7:016X}",
         attempt=2,
-        properties={"UNIQ_KEY": "K1", "TAGS": "a"},
+        properties={"UNIQ_KEY": "K\x011", "TAGS": "a"},
         packed=b"one",
         flags=0,
     )
