@@ -86,7 +86,7 @@ class Judge:
         anew = at_import or "@kept(" in (ROOT / change.file).read_text(encoding="utf-8")
         left = self._seconds
         for number, files in enumerate(rings(change)):
-            for file in files if number else ["\n".join(files)]:
+            for file in files if number else [files[0], "\n".join(files[1:])]:
                 chosen = []
                 for seconds, test in self._tests(change, file, everything=anew, mapped=number > 0):
                     if seconds <= left:
