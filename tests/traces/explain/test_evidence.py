@@ -1,7 +1,8 @@
-"""Which events a story shows."""
+"""Which events a story shows: routine is left out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +10,38 @@ import pytest
 from rocketproof.traces.explain.evidence import Found, turning_points
 from rocketproof.traces.explain.source_lines import Place
 from rocketproof.traces.format.kinds import Kind
+
+SAME = {"kind": "heartbeat", "group": "G", "subscriptions": ["T"]}
+
+
+def kept(events: Sequence[dict[str, Any]], offset: int | None = None, times: Sequence[int] = ()) -> list[int]:
+    """The times of the events that are kept; the n-th happened at time n."""
+    found = [
+        Found({"time": time, **event}, slot=0, actor=event.get("by", 0), origin=0, place=Place("t", time + 1, "line"))
+        for time, event in enumerate(events)
+    ]
+    return [each.event["time"] for each in turning_points(found, offset, times)]
+
+
+def test_what_says_nothing_new_is_left_out() -> None:
+    events = [SAME, SAME, {**SAME, "subscriptions": ["U"]}, SAME, {**SAME, "by": 1}, {**SAME, "kind": "members"}]
+    assert kept(events) == [0, 2, 3, 4, 5]
+    assert kept(events, times=(1,)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_stored_offsets_that_rise_are_left_out() -> None:
+    events = [{"kind": "commit", "offset": value} for value in (3, 5, 5, 6, 7, 2)]
+    assert kept(events) == [5]
+    assert kept(events, times=(2,)) == [2, 5]
+    assert kept(events, 5) == [3, 5]
+    assert kept([*events[:1], {**events[1], "path": "shutdown"}, {**events[2], "path": "periodic"}]) == [1]
+
+
+def test_files_of_offsets_that_nobody_read_are_left_out() -> None:
+    written, read = ({"kind": kind, "broker": "b", "detail": "offsets"} for kind in ("file_persist", "file_load"))
+    events = [written, written, read, written, {**read, "broker": "c"}, read, read]
+    assert kept(events) == [1, 2, 3, 4, 5, 6]
+    assert kept(events, times=(0,)) == [0, 1, 2, 3, 4, 5, 6]
 
 
 def heartbeat(time: int, consumed: str) -> Found:
