@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -33,11 +33,18 @@ JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 """Java only passes on what Python has packed: compiling its code thoroughly costs more time than that code saves."""
 
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 
 ROWS_OF_A_BATCH = 256
 """Number of rows that Spark hands over to Python at a time, instead of its own 10,000. Spark computes the size of the
 whole batch after each row, so the cost of a row grows with the size of the batch.
 """
+
+EVENTS_OF_A_BATCH = 10_000
+"""The same for events, which are small: the size of their batches is not computed, see :func:`event_batches`."""
+
+_NO_LIMIT = 2**31 - 1
+"""The number of bytes for which Spark does not compute the size of a batch."""
 
 
 def open_session(
@@ -120,9 +127,13 @@ def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
         spark.conf.set(name, str(before))
 
 
-def small_batches(spark: SparkSession) -> AbstractContextManager[None]:
-    """Let a session hand over rows in batches of ROWS_OF_A_BATCH."""
-    return setting(spark, BATCH_ROWS, str(ROWS_OF_A_BATCH))
+@contextmanager
+def event_batches(spark: SparkSession) -> Iterator[None]:
+    """Let a session hand over rows in batches of EVENTS_OF_A_BATCH whose size is not computed. An event then costs Java
+    about a third of the time.
+    """
+    with setting(spark, BATCH_ROWS, str(EVENTS_OF_A_BATCH)), setting(spark, BATCH_BYTES, str(_NO_LIMIT)):
+        yield
 
 
 def together(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
