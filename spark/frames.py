@@ -18,8 +18,10 @@ from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.clocks.clocks import Clocks
 from ..traces.clocks.correction import in_time
+from ..traces.clocks.observed import Observed
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
+from ..traces.encoding.columns import arrow_positions
 from ..traces.engine.result import ClaimVerdict
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
@@ -91,7 +93,7 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     spark = events.sparkSession
     with failures(), event_batches(spark):
         frame = Frame(header, _fitting(events))
-        scanned, packed, repeated = frame.packed(parts_of(spark, frame.events.count()))
+        scanned, packed, repeated = frame.packed(frame.events.count())
         result = judged(spark, frame, scanned, settings, packed, started=started)
         return Mined(
             findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
@@ -134,11 +136,11 @@ class Frame:
         """Holes for events or values that could not be used."""
         return self._holes
 
-    def packed(self, parts: int) -> tuple[Scan, Shuffled, int]:
+    def packed(self, events: int) -> tuple[Scan, Shuffled, int]:
         """The first look at the frame, its events packed by the same tasks, and how many of them were repeated; they
-        are read again if something is wrong or not in order. ``parts``: number of partitions for either key.
+        are read again if something is wrong or not in order. ``events``: their number.
         """
-        shuffled = self._packed(parts, sees=True)
+        shuffled = self._packed(events, sees=True)
         told: list[tuple[Looked, Lost]] = list(shuffled.told())
         looked = [one for one, _ in told if one.ends]
         seen, lost, order = Scanning(), Lost(), TimeOrder()
@@ -150,22 +152,23 @@ class Frame:
             self._holes, self.left_out_of = lost.holes, lost.counts
         scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
         if scanned.is_to_correct(self):
-            return self.packed(parts)
+            return self.packed(events)
         is_counted = "seq" in self.events.columns
         repeat = any(one.repeats(before, is_counted=is_counted) for before, one in pairwise(looked))
         if order.by_time and not lost.counts and not repeat:
             repeated = sum(one.repeated for one in looked)
         else:
             repeated = self._drop_repeated()
-            shuffled = self._packed(parts, sees=False)
+            shuffled = self._packed(events, sees=False)
             list(shuffled.told())
         return replace(scanned, events=scanned.events - repeated), shuffled, repeated
 
-    def _packed(self, parts: int, *, sees: bool) -> Shuffled:
+    def _packed(self, events: int, *, sees: bool) -> Shuffled:
         """The events, packed; if this is the first look at them too, a ``Looked`` and what is lost are told about each
         partition.
         """
         groups, is_counted = dict(self.header.groups), "seq" in self.events.columns
+        parts = parts_of(self.events.sparkSession, events)
         wanted = dict.fromkeys((*COLUMNS, *(SCAN_COLUMNS if sees else ()), "seq"))
         columns = [name for name in wanted if name in self.events.columns]
         # If the first look shows that ``seq`` matters, the events are packed again.
@@ -176,11 +179,11 @@ class Frame:
 
             running = TaskContext.get()
             place = running.partitionId() if running is not None else 0
-            packer, looked, lost = Packer(place, parts=parts, groups=groups), Looked(), Lost()
+            packer, looked, lost = Packer(place, parts=parts, groups=groups), Looked.of(events), Lost()
             read = _usable(batches, lost)
             if sees:
                 read = looked.distinct(read, wanted, first=place << 33 if not is_counted else None)
-            for row in packer.rows(Chunk(0, place, batch.select(kept)) for batch in read):
+            for row in packer.rows(Chunk(0, place, _with_seq(batch.select(kept))) for batch in read):
                 yield _as_batch(row)
             looked.seen.put_in_order(0)
             yield _as_batch(Told.row(packer, (looked, lost)))
@@ -288,13 +291,18 @@ class Looked:
         seen: for the context.
         order: how far the events are in order.
         repeated: number of events that were dropped, as they repeat the one before.
-        ends: the first event and the last one, if there are any.
+        ends: of the first batch and of the last one, its first and its last event; one or none if there are no two.
     """
 
-    seen: Scanning = field(default_factory=lambda: Scanning(keeps_seq=True))
+    seen: Scanning
     order: TimeOrder = field(default_factory=TimeOrder)
     repeated: int = 0
     ends: list[pa.RecordBatch] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, events: int) -> Looked:
+        """Nothing was looked at yet, of a frame with that many events."""
+        return cls(seen=Scanning(keeps_seq=True, sides=Observed(events)))
 
     def distinct(
         self, batches: Iterator[pa.RecordBatch], columns: Collection[str], *, first: int | None
@@ -313,15 +321,15 @@ class Looked:
                 self.order.by_time = False  # nobody knows where these belong
             self.seen.see(batch)
             self.order.see(batch)
-            self.ends = [*self.ends[:1], batch.slice(0, 1), batch.slice(len(batch) - 1)]
+            # Copied: a slice would be sent with the whole batch.
+            self.ends = [*self.ends[:1], batch.take(arrow_positions(np.array([0, len(batch) - 1])))]
             yield beside.drop(batch, first is None)
-        self.ends = self.ends[:1] + self.ends[-1:]
         self.repeated = beside.count
 
     def repeats(self, before: Looked, *, is_counted: bool) -> bool:
         """Whether the first event repeats the last one of the partition before."""
         seam = Repeated(thorough=False)
-        for event in (before.ends[-1], self.ends[0]):
+        for event in (before.ends[-1].slice(1), self.ends[0].slice(0, 1)):
             seam.drop(event, is_counted)
         return seam.count > 0
 
@@ -374,6 +382,12 @@ def _with(batch: pa.RecordBatch, names: Iterable[str]) -> pa.RecordBatch:
             for name in dict.fromkeys(names)
         }
     )
+
+
+def _with_seq(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with 0 for a missing ``seq``, if it has that column."""
+    at = batch.schema.get_field_index("seq")
+    return batch if at < 0 else batch.set_column(at, "seq", batch.column(at).fill_null(0))
 
 
 def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.RecordBatch]:

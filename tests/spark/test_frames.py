@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -19,10 +20,13 @@ from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import Mined, judging, mine, write_findings
 from rocketproof.spark.blocks import Row
+from rocketproof.spark.frames import Looked
 from rocketproof.spark.writing import BEFORE, RUN
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import COLUMNS
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.engine.scanning import SCAN_COLUMNS
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.tables import FINDINGS
 from rocketproof.traces.format.schema import ARROW, plain
@@ -71,13 +75,16 @@ def times_read(frame: Any, folder: Path) -> tuple[Any, Callable[[], int]]:
     return frame.coalesce(1).mapInArrow(noting, frame.schema), lambda: len(notes.read_text().splitlines())
 
 
-@pytest.mark.parametrize(("order", "times"), [(["time", "seq"], 2), (["seq"], 4)])
+@pytest.mark.parametrize(("order", "times"), [("as it is", 2), ("one later", 4), ("one without seq", 4)])
 def test_a_frame_in_the_order_of_time_is_counted_and_read_once(
-    spark: Any, trace: Path, local: CheckResult, tmp_path: Path, order: list[str], times: int
+    spark: Any, trace: Path, local: CheckResult, tmp_path: Path, order: str, times: int
 ) -> None:
     table = pq.read_table(trace)
-    if order == ["seq"]:  # of two events, the later one comes first
+    if order == "one later":
         table = table.take([1, 0, *range(2, len(table))])
+    elif order == "one without seq":
+        seq = pa.array([None, *table["seq"].to_pylist()[1:]], pa.int64())
+        table = table.set_column(table.schema.get_field_index("seq"), "seq", seq)
     frame, read = times_read(spark.createDataFrame(table.cast(plain(table.schema))), tmp_path)
     mined = mine(frame, open_trace([trace]).header)
     assert read() == times
@@ -94,6 +101,17 @@ def test_an_event_that_is_repeated_in_the_next_partition_counts_once(spark: Any,
     assert frame.rdd.glom().map(len).collect() == [1, 1]
     mined = mine(frame if has_seq else frame.drop("seq"))
     assert (mined.events, mined.left_out["repeated events"]) == (1, 1)
+
+
+def test_little_is_told_about_a_partition() -> None:
+    """Of its events, the driver gets the first and the last one, not the batches they were read in."""
+    count = 100_000
+    columns = {"time": pa.array(range(count)), "kind": pa.array(["deliver"] * count).dictionary_encode()}
+    looked, batch = Looked.of(count), pa.RecordBatch.from_pydict(columns)
+    wanted = dict.fromkeys((*COLUMNS, *SCAN_COLUMNS, "seq"))
+    assert sum(map(len, looked.distinct(iter([batch]), wanted, first=0))) == count
+    assert looked.ends[0].column("time").to_pylist() == [0, count - 1]
+    assert len(pickle.dumps(looked.ends)) < 20_000
 
 
 def test_a_source_that_fails_first(spark: Any, trace: Path, local: CheckResult) -> None:
