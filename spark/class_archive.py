@@ -15,7 +15,7 @@ from pathlib import Path
 from ..traces.machine_code.code_cache import FileCodeCache
 
 MOST = 2
-"""Maximum number of archives that are kept, each of about 120 MB: those used last."""
+"""Maximum number of archives that are kept, each of 120 to 190 MB: those used last."""
 
 _ENDING = ".jsa"
 _QUIET = "-Xlog:cds*=off"
