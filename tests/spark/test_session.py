@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocketproof.spark import session
-from rocketproof.spark.session import BATCH_ROWS, ROWS_OF_A_BATCH, failures, java_version, open_session, small_batches
+from rocketproof.spark.session import BATCH_BYTES, BATCH_ROWS, event_batches, failures, java_version, open_session
 from rocketproof.traces.errors import TraceError
 
 
@@ -70,13 +70,12 @@ def test_the_running_session_is_taken(spark: Any) -> None:
     assert open_session("local[1]") is spark
 
 
-def test_batches_are_small_for_a_while(spark: Any) -> None:
-    at_first = spark.conf.get(BATCH_ROWS)
-    spark.conf.set(BATCH_ROWS, "77")
-    with small_batches(spark):
-        assert spark.conf.get(BATCH_ROWS) == str(ROWS_OF_A_BATCH)
-    assert spark.conf.get(BATCH_ROWS) == "77"
-    spark.conf.set(BATCH_ROWS, at_first)
+def test_batches_of_events_are_large_for_a_while(spark: Any) -> None:
+    before = [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)]
+    assert before[0] == "256"
+    with event_batches(spark):
+        assert [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)] == ["10000", "2147483647"]
+    assert [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)] == before
 
 
 def test_a_task_that_fails_is_told_by_its_error(spark: Any) -> None:
