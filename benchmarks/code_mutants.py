@@ -1,8 +1,14 @@
 """Mutants of the kit's own code: do its tests notice when a line of a checker, the kernel or the trace side is wrong?
 
-``python -m benchmarks.code_mutants --count 30`` changes one place at a time in a copy of the project and asks the tests
-that mirror the file, then those of its folder and of the folders around it, and with ``--all`` everything. One JSON
-line for each, survivors included. ``--skip`` goes on with a sample that was interrupted.
+``python -m benchmarks.code_mutants --count 300`` changes one place at a time and asks the tests around it, the nearest
+first: those that mirror or import the file (``--rings 1`` asks no others), those of its folder, of the folders around
+it, all. From the second ring on, only those are asked that run the changed line. Tests that fail without the change are
+left out, and so are slow ones. One JSON line for each change and ring; ``killed_by`` is empty if nothing has noticed
+the change so far. ``--skip`` and ``--take`` try a part of a sample; ``--again`` asks about survivors once more.
+
+The project is copied to ``build/code_mutants`` and imported once; each change is tried in a forked process
+(``tests/asked.py``). There, the function around the place gets the changed code. If the place is in no function, or its
+line runs while modules are imported, the forked process imports the project anew.
 """
 
 from __future__ import annotations
@@ -15,14 +21,23 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.asked import Asking
+from tests.noticed import Change, Judge, rings
 
 ROOT = Path(__file__).parent.parent
-STRATA = ("checkers", "model/kernel", "traces/claims", "traces/monitors", "traces/engine", "traces/clocks", "traces/io")
+STRATA = (
+    "checkers",
+    "model/kernel",
+    *sorted(f"traces/{path.parent.name}" for path in ROOT.glob("traces/*/__init__.py")),
+)
 """Folders of which equally many changes are taken."""
 
 SWAPS: dict[type[ast.AST], tuple[type[ast.AST], str]] = {
@@ -46,36 +61,30 @@ WITHOUT_EFFECT = ("frozen", "slots", "kw_only", "repr")
 """Arguments of dataclasses that right code does not notice: to change them is no change of what it does."""
 
 
-NO_END = "no end in time"
-"""What is said of a change whose tests did not end: on a busy machine it is neither killed nor a survivor."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One place that is changed.
-
-    Attributes:
-        file: relative to the project.
-        line: of the place.
-        what: what becomes of it.
-        number: which of the file's places it is.
-    """
-
-    file: Path
-    line: int
-    what: str
-    number: int
-
-
 class _Changing(ast.NodeTransformer):
     """Goes through all places of a file that can be changed, and changes one of them."""
 
     def __init__(self, wanted: int | None) -> None:
         self.wanted = wanted
-        self.places: list[tuple[int, str]] = []
+        self.places: list[tuple[int, str, int, int, tuple[str, int] | None]] = []
+        self._statements: list[ast.stmt] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        """Go through a node; which statements it is in is known meanwhile."""
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        self._statements.append(node)
+        try:
+            return super().visit(node)
+        finally:
+            self._statements.pop()
 
     def _place(self, line: int, what: str) -> bool:
-        self.places.append((line, what))
+        around = [node for node in self._statements[:-1] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)][
+            :1
+        ]
+        functions = [(node.name, min(each.lineno for each in (node, *node.decorator_list))) for node in around]
+        self.places.append((line, what, len(self.places), self._statements[-1].lineno, next(iter(functions), None)))
         return self.wanted == len(self.places) - 1
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -134,37 +143,21 @@ def places(file: Path) -> list[Change]:
     """Every change of a file."""
     going = _Changing(None)
     going.visit(ast.parse((ROOT / file).read_text(encoding="utf-8")))
-    return [Change(file, line, what, number) for number, (line, what) in enumerate(going.places)]
+    return [Change(file, *place) for place in going.places]
 
 
-def changed(change: Change) -> str:
-    """The text of a file with one change."""
+def changed(change: Change) -> ast.Module:
+    """A file with one change."""
     going = _Changing(change.number)
     tree = going.visit(ast.parse((ROOT / change.file).read_text(encoding="utf-8")))
-    return ast.unparse(ast.fix_missing_locations(tree))
+    return ast.fix_missing_locations(tree)
 
 
-def own_tests(file: Path) -> Path:
-    """The test file that mirrors a file, if there is one."""
-    return Path("tests") / file.with_name(f"test_{file.stem}.py")
-
-
-def sample(count: int, seed: int, *, near: bool = False) -> list[Change]:
-    """So many changes, equally many of each stratum, files by their number of places.
-
-    Args:
-        count: how many.
-        seed: which.
-        near: only of files that have a test file of their own.
-    """
+def sample(count: int, seed: int) -> list[Change]:
+    """So many changes, equally many of each stratum, files by their number of places."""
     chance = random.Random(seed)
     per_folder = [
-        [
-            change
-            for path in sorted((ROOT / folder).rglob("*.py"))
-            if not near or (ROOT / own_tests(path.relative_to(ROOT))).exists()
-            for change in places(path.relative_to(ROOT))
-        ]
+        [change for path in sorted((ROOT / folder).rglob("*.py")) for change in places(path.relative_to(ROOT))]
         for folder in STRATA
     ]
     taken = [chance.sample(found, min(len(found), -(-count // len(STRATA)))) for found in per_folder]
@@ -175,91 +168,76 @@ def copied(to: Path) -> dict[str, str]:
     """Copy the project, and give the environment in which its copy is imported."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
-        target = to / name
+        source, target = ROOT / name, to / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, target)
+        if source.is_file() and not (target.exists() and target.read_bytes() == source.read_bytes()):
+            shutil.copy2(source, target)
     links = to / "links" / "rocketproof"
-    links.mkdir(parents=True)
+    links.mkdir(parents=True, exist_ok=True)
     folders = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer")
     for path in (*(to / folder for folder in folders), *(to / "rocketproof").iterdir()):
-        (links / path.name).symlink_to(path)
+        if not (links / path.name).exists():
+            (links / path.name).symlink_to(path)
     return {
         **os.environ,
         "PYTHONPATH": f"{links.parent}:{to}",
         "PYTHONSAFEPATH": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "ROCKETPROOF_CACHE": str(to / "cache"),
+        "NUMBA_CACHE_DIR": str(to.parent / "numba"),
+        "ROCKETPROOF_CACHE": str(to.parent / "cache"),
     }
-
-
-def stages(change: Change, *, near: bool, whole: bool) -> Iterator[list[str]]:
-    """Which tests are asked, one after the other: those of the file, of its folder, of each folder around it, all."""
-    asked = [own_tests(change.file)]
-    if not near:
-        asked += [folder for folder in (Path("tests") / change.file).parents if folder.parent != Path()]
-    if whole:
-        asked.append(Path("tests"))
-    before: list[str] = []
-    for tests in asked:
-        if (ROOT / tests).exists():
-            yield [str(tests), *before, *(["-m", "not lab"] if tests == Path("tests") else [])]
-            before += ["--ignore", str(tests)]
-
-
-def judged(change: Change, project: Path, environment: dict[str, str], given: argparse.Namespace) -> str:
-    """Which tests noticed a change; nothing if none did, :data:`NO_END` if that is not known."""
-    target = project / change.file
-    before = target.read_text(encoding="utf-8")
-    target.write_text(changed(change), encoding="utf-8")
-    try:
-        for tests in stages(change, near=given.near, whole=given.all):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-            try:
-                run = subprocess.run(
-                    command,
-                    cwd=project,
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    timeout=given.seconds,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                return NO_END
-            if run.returncode not in (0, 5):
-                failed = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-                return failed[0][:120] if failed else f"{tests[0]}: exit code {run.returncode}"
-    finally:
-        target.write_text(before, encoding="utf-8")
-    return ""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try a sample and print what became of each change."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=28, help="how many changes")
+    parser.add_argument("--count", type=int, default=60, help="how many changes")
     parser.add_argument("--seed", type=int, default=0, help="which sample")
     parser.add_argument("--skip", type=int, default=0, help="how many changes of the sample to leave out")
-    parser.add_argument("--near", action="store_true", help="ask only the test file of a file's own")
-    parser.add_argument("--all", action="store_true", help="ask every test about what its folder does not notice")
-    parser.add_argument("--seconds", type=float, default=600.0, help="time for each run of tests")
+    parser.add_argument("--take", type=int, help="how many changes of the sample to try at most")
+    parser.add_argument("--seconds", type=float, default=30.0, help="processor seconds of tests for each change")
+    parser.add_argument("--again", type=Path, help="what an earlier run printed: ask about its survivors only")
+    parser.add_argument("--rings", type=int, default=9, help="how far around the changed file tests are asked")
+    parser.add_argument("--here", action="store_true", help="do not copy the project: this is the copy")
     given = parser.parse_args(arguments)
-    killed = undecided = tried = 0
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder)
-        environment = copied(project)
-        for change in sample(given.count, given.seed, near=given.near)[given.skip :]:
-            started = time.perf_counter()
-            by = judged(change, project, environment, given)
-            tried, killed, undecided = tried + 1, killed + (by not in ("", NO_END)), undecided + (by == NO_END)
-            told = {"file": str(change.file), "line": change.line, "what": change.what, "killed_by": by}
-            print(json.dumps(told | {"seconds": round(time.perf_counter() - started, 1)}), flush=True)
-    print(
-        json.dumps(
-            {"figure": "code mutants", "seed": given.seed, "tried": tried, "killed": killed, "undecided": undecided}
-        )
+    folder = ROOT / "build" / "code_mutants"
+    if not given.here:
+        environment = copied(folder / "project")
+        command = [sys.executable, "-m", "benchmarks.code_mutants", "--here", *(arguments or sys.argv[1:])]
+        sys.exit(subprocess.run(command, cwd=folder / "project", env=environment, check=False).returncode)
+    files = {file for change in _wanted(given) for ring in islice(rings(change), given.rings) for file in ring}
+    pytest.main(
+        ["-q", "-p", "no:cacheprovider", "--capture=sys", *sorted(files)],
+        plugins=[Asking(lambda asking: _try(asking, given), ROOT.parent)],
     )
+
+
+def _try(asking: Asking, given: argparse.Namespace) -> None:
+    from rocketproof.traces.machine_code import compiled
+
+    compiled.PATIENCE = float("inf")  # machine code does not tell which lines it runs
+    judge = Judge(asking, changed, seconds=given.seconds)
+    waiting = [(change, judge.judging(change)) for change in _wanted(given)]
+    for ring in range(1, given.rings + 1):
+        following = []
+        for change, judging in waiting:
+            started = time.perf_counter()
+            by = next(judging, None)
+            if by is None:
+                continue
+            told = {"file": str(change.file), "line": change.line, "what": change.what, "ring": ring, "killed_by": by}
+            told["seconds"] = round(time.perf_counter() - started, 1)
+            print(json.dumps(told), file=sys.__stderr__, flush=True)
+            if by == "":
+                following.append((change, judging))
+        waiting = following
+
+
+def _wanted(given: argparse.Namespace) -> list[Change]:
+    lines = given.again.read_text(encoding="utf-8").splitlines() if given.again else []
+    told = [json.loads(line) for line in lines if line.startswith("{")]
+    noticed = {(each["file"], each["line"], each["what"]): each["killed_by"] for each in told}
+    wanted = sample(given.count, given.seed)[given.skip :][: given.take]
+    return [each for each in wanted if not told or noticed.get((str(each.file), each.line, each.what)) == ""]
 
 
 if __name__ == "__main__":

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ..model.kernel import ModelError
-from ..properties.property import Kind, Property
+from ..properties.property import Kind
 
 EXPLORE = "explore"
 PROVE = "prove"
@@ -22,15 +19,3 @@ ENGINES = (EXPLORE, PROVE, SIMULATE, STATEFUL, LIVENESS, GROUPS, REFINE, SPARK)
 
 OF_RUNS = (Kind.EVENTUALLY, Kind.SETTLES)
 """Kinds of properties about whole runs; the others are about states."""
-
-
-def require_kinds(engine: str, properties: Iterable[Property], *kinds: Kind) -> None:
-    """Check that an engine judges all of these properties.
-
-    Raises:
-        ModelError: one is of another kind.
-    """
-    for item in properties:
-        if item.kind not in kinds:
-            possible = " and ".join(f"'{kind}'" for kind in kinds)
-            raise ModelError(f"property {item.id} is of kind {item.kind}; {engine} judges {possible} only.")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..model.kernel import Configuration, ModelError, Predicate, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
-from .engines import EXPLORE, require_kinds
+from .engines import EXPLORE
 from .exploration import Exploration, Limits, Progress, judged, judged_deadlock
 from .plain_search import PlainSearch, search_plainly
+from .questions import check_question
 from .reduction import Reduction
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def explore(
         FolderError: the folder is in use, or contains something else.
     """
     started = time.perf_counter()
-    require_kinds(EXPLORE, properties, Kind.ALWAYS, Kind.SOMETIMES)
+    check_question(EXPLORE, configuration, properties, Kind.ALWAYS, Kind.SOMETIMES)
     if (folder is not None or session is not None) and (reduce or stop_when_decided):
         raise ModelError("a search in a folder cannot be reduced, and does not stop when all is decided.")
     predicates: dict[str, Predicate] = {item.id: item.holds for item in properties}

@@ -17,7 +17,8 @@ from ..model.kernel import Configuration, ModelError, lower
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
-from .engines import SIMULATE, require_kinds
+from .engines import SIMULATE
+from .questions import check_question
 from .result import Result
 from .run import Run, holds, replay
 from .stateful import shrink, stateful_machine
@@ -46,7 +47,7 @@ def simulate(
         ModelError: the configuration is infinite, a step writes outside a declared domain, or a property has another
             kind.
     """
-    require_kinds(SIMULATE, properties, Kind.ALWAYS, Kind.SOMETIMES)
+    check_question(SIMULATE, configuration, properties, Kind.ALWAYS, Kind.SOMETIMES)
     started = time.perf_counter()
     machine = PlainMachine(lower(configuration, {prop.id: prop.holds for prop in properties}))
     search = _Search(machine, properties)

@@ -15,7 +15,8 @@ from ..model.kernel import Configuration, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
-from .engines import STATEFUL, require_kinds
+from .engines import STATEFUL
+from .questions import check_question
 from .result import Result
 from .simulate import short_run
 from .stateful import stateful_machine, violation
@@ -39,7 +40,7 @@ def search_stateful(
     Raises:
         ModelError: the configuration is infinite, or a property has another kind.
     """
-    require_kinds(STATEFUL, properties, Kind.ALWAYS)
+    check_question(STATEFUL, configuration, properties, Kind.ALWAYS)
     started = time.perf_counter()
     lowered = lower(configuration, {prop.id: prop.holds for prop in properties})
     machine = PlainMachine(lowered)

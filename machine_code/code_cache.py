@@ -61,7 +61,7 @@ class FileCodeCache:
     def store(self, key: str, code: bytes) -> None:
         """Store object code; a reader never sees a half-written file."""
         try:
-            folder = self._made()
+            folder = self.made()
             # Whoever could replace the folder at this moment gets the code, but gains nothing by it.
             descriptor, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
             with os.fdopen(descriptor, "wb") as file:
@@ -79,7 +79,7 @@ class FileCodeCache:
         """
         with ExitStack() as held:
             try:
-                path = self._made() / f"{key}.lock"
+                path = self.made() / f"{key}.lock"
                 file = os.open(path, os.O_CREAT | _FILE, 0o600)
                 held.callback(os.close, file)
                 fcntl.flock(file, fcntl.LOCK_EX)
@@ -89,7 +89,7 @@ class FileCodeCache:
                 held.close()
             yield
 
-    def _made(self) -> Path:
+    def made(self) -> Path:
         """The folder of the files, which is made if it does not exist.
 
         Raises:

@@ -1,7 +1,7 @@
 """Checks of a deployment, and claims of a user's own module, as tests: ``pytest rocketproof.toml``.
 
-A file named ``rocketproof.toml`` or ``NAME.rocketproof.toml`` becomes tests if pytest is given its path, on the command
-line or in ``testpaths``. With the option ``rocketproof = true`` in pytest's configuration, every such file in the
+A ``.toml`` file becomes tests if pytest is given its path, on the command line or in ``testpaths``. With the option
+``rocketproof = true`` in pytest's configuration, every ``rocketproof.toml`` and ``NAME.rocketproof.toml`` in the
 collected folders does. Otherwise nothing happens: no other part of the kit is even imported.
 """
 
@@ -46,11 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DeploymentTests | None:
     """Collect a deployment file that was requested."""
-    if file_path.name != FILE and not file_path.name.endswith(f".{FILE}"):
-        return None
-    if not parent.session.isinitpath(file_path) and not parent.config.getini(OPTION):
-        return None
-    return DeploymentTests.from_parent(parent, path=file_path)
+    if parent.session.isinitpath(file_path):
+        requested = file_path.suffix == ".toml"
+    else:
+        requested = f".{file_path.name}".endswith(f".{FILE}") and parent.config.getini(OPTION)
+    return DeploymentTests.from_parent(parent, path=file_path) if requested else None
 
 
 class DeploymentTests(pytest.File):
@@ -99,7 +99,7 @@ class DeploymentTests(pytest.File):
         from .commands.request import Request
         from .commands.verify import select
 
-        request = Request.of_file(self.path)
+        request = Request().with_texts(config=self.path)
         suite = Suite(request, select(request))
         for row in suite.rows:
             configuration = f"[{row.configuration}]" if row.configuration else ""

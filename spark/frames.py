@@ -7,8 +7,10 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,10 +18,12 @@ from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.clocks.clocks import Clocks
 from ..traces.clocks.correction import in_time
+from ..traces.clocks.observed import Observed
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
+from ..traces.encoding.columns import arrow_positions
 from ..traces.engine.result import ClaimVerdict
-from ..traces.engine.scan import conclude
+from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
 from ..traces.errors import TraceError
 from ..traces.explain.report.tables import FINDINGS, named, verdicts
@@ -30,11 +34,12 @@ from ..traces.format.schema import ARROW, Header, plain
 from ..traces.io import Problems
 from ..traces.io.events import ROWS, SPANS, WORDS
 from ..traces.io.lost import UNREAD
-from ..traces.recorders.repeated import REPEATED
+from ..traces.io.time_order import TimeOrder
+from ..traces.recorders.repeated import REPEATED, Repeated
 from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
 from .judging import Shuffled, Told, judged, parts_of
-from .session import failures, small_batches, together
+from .session import event_batches, failures, together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,8 +74,9 @@ class Mined:
 def mine(events: DataFrame, header: Header | None = None, settings: Settings | None = None) -> Mined:
     """Check events against all claims, as :func:`.check.check_with_spark` does for files.
 
-    Events are read several times: a frame that is costly to compute should be cached. Sums, findings and the few events
-    of the context come to the driver.
+    Events are counted and then read once if they are in the order of time; otherwise, or if something is wrong with
+    them, three times: a frame that is costly to compute should be cached. Sums, findings and the few events of the
+    context come to the driver.
 
     Args:
         events: with columns of the schema, at least ``time`` (ms since 1970, or a timestamp) and ``kind``; others may
@@ -85,14 +91,9 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     header = header or Header()
     settings = settings or settings_of(header)
     spark = events.sparkSession
-    with failures(), small_batches(spark):
+    with failures(), event_batches(spark):
         frame = Frame(header, _fitting(events))
-        scanned = conclude(frame.look(), header, files=frame.files)
-        if scanned.is_to_correct(frame):
-            scanned = conclude(frame.look(), header, files=frame.files, clocks=frame.clocks)
-        repeated = frame.drop_repeated()
-        scanned = replace(scanned, events=scanned.events - repeated)
-        packed = pack_frame(frame.events, header, parts_of(spark, scanned.events))
+        scanned, packed, repeated = frame.packed(frame.events.count())
         result = judged(spark, frame, scanned, settings, packed, started=started)
         return Mined(
             findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
@@ -135,25 +136,60 @@ class Frame:
         """Holes for events or values that could not be used."""
         return self._holes
 
-    def look(self) -> Scanning:
-        """The first look at the frame."""
-        events = self.events
-        shown = events.select(*(name for name in ARROW.names if name in events.columns))
-
-        def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            seen, lost = Scanning(), Lost()
-            for batch in _usable(batches, lost):
-                seen.see(_with(batch, SCAN_COLUMNS))
-            yield pa.RecordBatch.from_pydict({"seen": [pickle.dumps((seen, lost))]})
-
-        seen, lost = Scanning(), Lost()
-        for (pickled,) in shown.mapInArrow(look, "seen binary").collect():
-            part, wrong = pickle.loads(pickled)
-            seen.join(part)
+    def packed(self, events: int) -> tuple[Scan, Shuffled, int]:
+        """The first look at the frame, its events packed by the same tasks, and how many of them were repeated; they
+        are read again if something is wrong or not in order. ``events``: their number.
+        """
+        shuffled = self._packed(events, sees=True)
+        told: list[tuple[Looked, Lost]] = list(shuffled.told())
+        looked = [one for one, _ in told if one.ends]
+        seen, lost, order = Scanning(), Lost(), TimeOrder()
+        for one, wrong in told:
+            seen.join(one.seen)
+            order.join(one.order)
             lost.join(wrong)
         if self.clocks is None:
             self._holes, self.left_out_of = lost.holes, lost.counts
-        return seen
+        scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
+        if scanned.is_to_correct(self):
+            return self.packed(events)
+        is_counted = "seq" in self.events.columns
+        repeat = any(one.repeats(before, is_counted=is_counted) for before, one in pairwise(looked))
+        if order.by_time and not lost.counts and not repeat:
+            repeated = sum(one.repeated for one in looked)
+        else:
+            repeated = self._drop_repeated()
+            shuffled = self._packed(events, sees=False)
+            list(shuffled.told())
+        return replace(scanned, events=scanned.events - repeated), shuffled, repeated
+
+    def _packed(self, events: int, *, sees: bool) -> Shuffled:
+        """The events, packed; if this is the first look at them too, a ``Looked`` and what is lost are told about each
+        partition.
+        """
+        groups, is_counted = dict(self.header.groups), "seq" in self.events.columns
+        parts = parts_of(self.events.sparkSession, events)
+        wanted = dict.fromkeys((*COLUMNS, *(SCAN_COLUMNS if sees else ()), "seq"))
+        columns = [name for name in wanted if name in self.events.columns]
+        # If the first look shows that ``seq`` matters, the events are packed again.
+        kept = [name for name in columns if name in COLUMNS or (name == "seq" and not sees)]
+
+        def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            running = TaskContext.get()
+            place = running.partitionId() if running is not None else 0
+            packer, looked, lost = Packer(place, parts=parts, groups=groups), Looked.of(events), Lost()
+            read = _usable(batches, lost)
+            if sees:
+                read = looked.distinct(read, wanted, first=place << 33 if not is_counted else None)
+            for row in packer.rows(Chunk(0, place, _with_seq(batch.select(kept))) for batch in read):
+                yield _as_batch(row)
+            looked.seen.put_in_order(0)
+            yield _as_batch(Told.row(packer, (looked, lost)))
+
+        rows = self.events.select(*columns).mapInArrow(packed, "row binary").rdd
+        return Shuffled(rows.map(lambda given: pickle.loads(given.row)), parts=parts, groups=groups)
 
     def correct(self, clocks: Clocks) -> None:
         """From now on, return times corrected by these clocks."""
@@ -163,12 +199,13 @@ class Frame:
 
         def corrected(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in _usable(batches, Lost()):
-                yield in_time(clocks, _with(batch, (*names, *IDENTITY))).select(names)
+                yield in_time(clocks, _with(batch, (*names, *IDENTITY))).select(names).cast(schema)
 
-        schema = from_arrow_schema(pa.schema([plain(ARROW).field(name) for name in names]))
-        self.clocks, self.events = clocks, self.events.select(*names).mapInArrow(corrected, schema)
+        schema = pa.schema([plain(ARROW).field(name) for name in names])
+        corrected_events = self.events.select(*names).mapInArrow(corrected, from_arrow_schema(schema))
+        self.clocks, self.events = clocks, corrected_events
 
-    def drop_repeated(self) -> int:
+    def _drop_repeated(self) -> int:
         """Drop repeated events, see ``traces.recorders.repeated``; returns their number."""
         from pyspark.sql import Window, functions
 
@@ -246,27 +283,55 @@ class Lost:
             self.holes = [*self.holes[: _MOST_HOLES - 1], Hole(why=f"{what}, and more of them")]
 
 
-def pack_frame(events: DataFrame, header: Header, parts: int) -> Shuffled:
-    """The events of a frame, packed."""
-    groups = dict(header.groups)
-    columns = [name for name in (*COLUMNS, "seq") if name in events.columns]
+@dataclass(kw_only=True)
+class Looked:
+    """What the first look at a partition has shown.
 
-    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
+    Attributes:
+        seen: for the context.
+        order: how far the events are in order.
+        repeated: number of events that were dropped, as they repeat the one before.
+        ends: of the first batch and of the last one, its first and its last event; one or none if there are no two.
+    """
 
-        running = TaskContext.get()
-        place = running.partitionId() if running is not None else 0
-        packer = Packer(place, parts=parts, groups=groups)
-        rows = packer.rows(Chunk(0, place, batch) for batch in _usable(batches, Lost()))
-        for row in rows:
-            yield _as_batch(row)
-        yield _as_batch(Told.row(packer))
+    seen: Scanning
+    order: TimeOrder = field(default_factory=TimeOrder)
+    repeated: int = 0
+    ends: list[pa.RecordBatch] = field(default_factory=list)
 
-    rows = events.select(*columns).mapInArrow(packed, "row binary").rdd
-    shuffled = Shuffled(rows.map(lambda given: pickle.loads(given.row)), parts=parts, groups=groups)
-    for _ in shuffled.told():
-        pass
-    return shuffled
+    @classmethod
+    def of(cls, events: int) -> Looked:
+        """Nothing was looked at yet, of a frame with that many events."""
+        return cls(seen=Scanning(keeps_seq=True, sides=Observed(events)))
+
+    def distinct(
+        self, batches: Iterator[pa.RecordBatch], columns: Collection[str], *, first: int | None
+    ) -> Iterator[pa.RecordBatch]:
+        """The events, with all these columns, without repetitions. If they have no ``seq``, they are numbered from
+        ``first`` on.
+        """
+        beside, number = Repeated(thorough=False), first or 0
+        for batch in batches:
+            batch = _with(batch, columns)
+            if first is not None:
+                seq = pa.array(np.arange(number, number + len(batch)))
+                batch = batch.set_column(batch.schema.get_field_index("seq"), "seq", seq)
+                number += len(batch)
+            elif batch.column("seq").null_count:
+                self.order.by_time = False  # nobody knows where these belong
+            self.seen.see(batch)
+            self.order.see(batch)
+            # Copied: a slice would be sent with the whole batch.
+            self.ends = [*self.ends[:1], batch.take(arrow_positions(np.array([0, len(batch) - 1])))]
+            yield beside.drop(batch, first is None)
+        self.repeated = beside.count
+
+    def repeats(self, before: Looked, *, is_counted: bool) -> bool:
+        """Whether the first event repeats the last one of the partition before."""
+        seam = Repeated(thorough=False)
+        for event in (before.ends[-1].slice(1), self.ends[0].slice(0, 1)):
+            seam.drop(event, is_counted)
+        return seam.count > 0
 
 
 def _as_batch(row: Row) -> pa.RecordBatch:
@@ -308,7 +373,7 @@ def _fitting(events: DataFrame) -> DataFrame:
     return events.select(*chosen)
 
 
-def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+def _with(batch: pa.RecordBatch, names: Iterable[str]) -> pa.RecordBatch:
     """Some columns of a batch, null if it has none."""
     there = set(batch.schema.names)
     return pa.RecordBatch.from_pydict(
@@ -317,6 +382,12 @@ def _with(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
             for name in dict.fromkeys(names)
         }
     )
+
+
+def _with_seq(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with 0 for a missing ``seq``, if it has that column."""
+    at = batch.schema.get_field_index("seq")
+    return batch if at < 0 else batch.set_column(at, "seq", batch.column(at).fill_null(0))
 
 
 def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.RecordBatch]:
@@ -332,11 +403,14 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
                 lost.add(what, wrong, () if name in UNREAD else _holes(batch, outside, what, name))
                 columns[name] = pc.if_else(outside, pa.scalar(None, columns[name].type), columns[name])
             columns[name] = columns[name].cast(ARROW.field(name).type)
+        for name in columns:
+            if pa.types.is_dictionary(ARROW.field(name).type):
+                columns[name] = columns[name].dictionary_encode()
         for name in WORDS.keys() & columns.keys():
-            words = pa.array(sorted(WORDS[name]), pa.string())
-            unknown = pc.and_(pc.is_valid(columns[name]), pc.invert(pc.is_in(columns[name], value_set=words)))
-            wrong = pc.sum(unknown).as_py()
-            if wrong:
+            others = [word for word in columns[name].dictionary.to_pylist() if word not in WORDS[name]]
+            if others:
+                unknown = pc.is_in(batch.column(name), value_set=pa.array(others, pa.string()))
+                wrong = pc.sum(unknown).as_py()
                 what = f"words in {name} that this version does not know"
                 lost.add(what, wrong, _holes(batch, unknown, what, name))
         usable = pc.and_(pc.is_valid(columns["time"]), pc.is_valid(columns["kind"]))
@@ -344,8 +418,6 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
         if without:
             lost.add("events without time or kind", without, [Hole(why=f"{without:,} events without time or kind")])
             columns = {name: column.filter(usable) for name, column in columns.items()}
-        if "seq" in columns and columns["seq"].null_count:
-            columns["seq"] = columns["seq"].fill_null(0)
         if len(columns["time"]):
             yield pa.RecordBatch.from_pydict(columns)
 

@@ -19,8 +19,9 @@ from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
-from ..engines import LIVENESS, OF_RUNS, require_kinds
+from ..engines import LIVENESS, OF_RUNS
 from ..exploration import NO_LIMITS, Limits
+from ..questions import check_question
 from ..result import Result
 from ..run import Run, counted, holds
 from .graph import Graph
@@ -66,7 +67,7 @@ def check_all_eventually(
     cache: CodeCache | None = None,
 ) -> list[Result]:
     """Like :func:`check_eventually`, for several properties of one configuration, whose states are found only once."""
-    require_kinds(LIVENESS, properties, *OF_RUNS)
+    check_question(LIVENESS, configuration, properties, *OF_RUNS)
     started = time.perf_counter()
     properties = [item.once_begun(configuration) for item in properties]
     predicates: dict[str, Predicate] = {}

@@ -32,6 +32,8 @@ from dataclasses import replace
 from ...model.kernel import Configuration, ConfigurationError, ModelError, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
+from ..engines import PROVE
+from ..questions import check_question
 from ..result import Result
 from ..run import counted
 from .bounded_search import Search
@@ -66,6 +68,7 @@ def prove(
     Raises:
         ModelError: the machine or the property is written wrongly, or a run writes outside a declared domain.
     """
+    check_question(PROVE, configuration, [property], Kind.ALWAYS, Kind.SOMETIMES)
     effort = Effort(work, rlimit)
     if configuration.unbounded:
         # Solvers give up late if a question with quantifiers has no proof, so lemmas are searched after a short

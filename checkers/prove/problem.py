@@ -12,6 +12,7 @@ from ...model.kernel import Check, Configuration, Instance, ModelError, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..engines import PROVE
+from ..questions import check_question
 from ..result import Result
 from ..run import Run, counted, holds, story
 from .solving import Effort, Model, Solver, fits_finite_domain
@@ -76,7 +77,8 @@ class Problem:
         *,
         properties: int = 1,
     ) -> None:
-        _check_kinds(property, lemmas)
+        check_question(PROVE, configuration, [property], Kind.ALWAYS, Kind.SOMETIMES)
+        _check_lemmas(property, lemmas)
         self.property = property
         self.effort = effort
         self.predicates = {item.id: item.holds for item in (property, *lemmas)}
@@ -187,12 +189,7 @@ def _refutes(problem: Problem, solver: Solver, constraint: Any) -> bool:
     return bool(answer == z3.unsat)
 
 
-def _check_kinds(property: Property, lemmas: Sequence[Property]) -> None:
-    if property.kind not in (Kind.ALWAYS, Kind.SOMETIMES):
-        raise ModelError(
-            f"prove: property {property.id!r} says '{property.kind}', which no single state decides; "
-            "use the engine 'liveness', or state an 'always' or 'sometimes' property."
-        )
+def _check_lemmas(property: Property, lemmas: Sequence[Property]) -> None:
     for lemma in lemmas:
         if lemma.kind is not Kind.ALWAYS:
             raise ModelError(

@@ -119,6 +119,11 @@ class Frame:
             self._add(Family(variable, (), False, 0, int(size), int(size)))
 
     def _bound(self, bound: Any) -> IntLike | None:
+        if isinstance(bound, str) and bound not in self.constants:
+            raise ModelError(
+                f"a variable is bounded by {bound!r}, which is no constant; Int(0) has no upper bound."
+                f"{nearest(bound, self.constants)}"
+            )
         value = self.constants[bound] if isinstance(bound, str) else bound(self.constants) if callable(bound) else bound
         if isinstance(value, Term):
             return value

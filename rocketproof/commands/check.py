@@ -182,9 +182,6 @@ def tell(
     most = max(request.stories, MOST_STORIES) if outputs.report else request.stories
     all_told = stories(trace, result.rows, result.names, most=most, witnesses=witnesses)
     told = first_of_each_claim(all_told, request.stories)
-    if result.skipped:
-        parts = ", ".join(f"{count:,} × {what}" for what, count in result.skipped.items())
-        console.say(f"left out: {parts}")
     if request.queue:
         console.say(f"findings are those of queues called {request.queue}, counts those of all")
     print_result(console, result, told, claims=request.claims, every=request.every)

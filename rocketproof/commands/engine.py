@@ -43,8 +43,7 @@ def chosen_engine(trace: Trace, asked: Engine, master: str) -> Engine:
         return asked
     if master:
         return Engine.SPARK
-    many = trace.rows is not None and trace.rows >= SPARK_FROM_EVENTS
-    if not many:
+    if trace.rows is None or trace.rows < SPARK_FROM_EVENTS:
         return Engine.LOCAL
     from ..spark.session import OLDEST_JAVA, java_version, spark_is_installed
 

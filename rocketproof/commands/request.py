@@ -206,15 +206,6 @@ class Request:
             where=_pairs("--where", where, _word_or_number),
         )
 
-    @classmethod
-    def of_file(cls, config: Path) -> Request:
-        """The request in the ``[verify]`` table of a file.
-
-        Raises:
-            InputError: the file cannot be read.
-        """
-        return cls().with_texts(config=config)
-
 
 def _deployment(path: Path) -> DeploymentFile | None:
     """The deployment that a file describes; None if it has only options."""
@@ -259,7 +250,7 @@ def _first_problem(error: ValidationError) -> str:
         table = LimitTable if "limit" in problem["loc"] else VerifyTable
         return f"there is no option {place!r}.{nearest(str(problem['loc'][-1]), table.model_fields)}"
     if problem["type"] == "missing":
-        return f"there is no [{place}] table; write one."
+        return f"there is no [{place}] table, and no [[groups]] of a deployment; write one of them."
     return f"{place}: {problem['msg']}; given was {problem['input']!r}."
 
 

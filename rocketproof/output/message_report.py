@@ -14,7 +14,7 @@ from ..traces.explain.message_attempts import Attempt
 from ..traces.explain.message_story import MessageStory
 from ..traces.explain.report.words import counted, span, utc
 from ..traces.format.printable import json_text
-from .console import SafeConsole
+from .console import Cells, SafeConsole, print_columns
 from .trace_report import folder_of, place_of
 
 
@@ -30,8 +30,7 @@ def print_message(console: SafeConsole, story: MessageStory, result: CheckResult
     for outcome in story.outcomes:
         console.say()
         console.say(Text.assemble((f"group {outcome.group or 'unknown'}{outcome.at}: ", "bold"), outcome.told))
-        for cells in _attempts(outcome.attempts):
-            console.say(f"  {cells}")
+        print_columns(console, ("", _attempts(outcome.attempts)))
     console.say()
     folder = folder_of(result.files)
     for sentence in story.sentences:
@@ -79,12 +78,12 @@ def message_as_json(story: MessageStory, result: CheckResult) -> str:
     )
 
 
-def _attempts(attempts: Sequence[Attempt]) -> list[str]:
+def _attempts(attempts: Sequence[Attempt]) -> Sequence[Cells]:
     """A table of the attempts of a message: when, where, how it ended, and how long the next one had to wait."""
     if not attempts:
         return []
     head = ("attempt", "time (UTC)", "where", "client", "result", "level", "next waits", "waited")
-    rows = [head] + [
+    return [head] + [
         (
             "?" if item.number is None else str(item.number),
             utc(item.time),
@@ -97,5 +96,3 @@ def _attempts(attempts: Sequence[Attempt]) -> list[str]:
         )
         for item in attempts
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

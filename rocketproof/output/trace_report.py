@@ -41,8 +41,12 @@ def print_result(
 
     With ``claims`` (ids), only these are shown.
     """
-    answers = _answers(result, claims)
+    answers = [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
     console.say(_source(result), "bold")
+    for said, counts, sign in (("left out", result.skipped, " ×"), ("passed over", result.passed_over, "")):
+        if counts and not claims:
+            parts = ", ".join(f"{count:,}{sign} {what}" for what, count in counts.items())
+            console.say(f"{said}: {parts}")
     _print_problems(console, result)
     for sentence in corrections(result.context.clocks):
         console.say(sentence, "yellow")
@@ -62,9 +66,6 @@ def print_result(
         _print_repetitions(console, repetitions(result))
     for said in not_judged(result):
         console.say(f"not judged: {said}", "yellow")
-    if result.passed_over and not claims:
-        parts = ", ".join(f"{count:,} {what}" for what, count in result.passed_over.items())
-        console.say(f"passed over: {parts}")
     only_followed = {id for each in found for id in each.followed} - {each.claim for each in found}
     for answer in sorted(answers, key=lambda answer: answer.claim.id in only_followed):
         stories = [story for story in told if story.claim.id == answer.claim.id]
@@ -73,10 +74,6 @@ def print_result(
             _print_stories(console, result, answer, stories[:1] if folded else stories)
     console.say()
     console.say(f"{headline(answers)}; {result.seconds:.1f} s")
-
-
-def _answers(result: CheckResult, claims: Sequence[str]) -> list[ClaimVerdict]:
-    return [answer for answer in result.verdicts if not claims or answer.claim.id in claims]
 
 
 def _source(result: CheckResult) -> str:

@@ -101,7 +101,7 @@ class Table:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / f".{what}.lock").open("a+", encoding="utf-8")
         except OSError as error:
-            raise TraceError(f"{self.folder}: cannot be written to: {error.strerror or error}.") from None
+            raise TraceError(f"{self.folder}: cannot hold a trace table: {error.strerror or error}.") from None
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

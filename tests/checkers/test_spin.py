@@ -112,6 +112,15 @@ def test_a_tool_that_takes_too_long_is_an_error() -> None:
         run_spin(COUNTER, timeout_seconds=0.0001)
 
 
+def test_a_tool_that_is_ended_by_a_signal_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "spin"
+    tool.write_text("#!/bin/sh\necho half a search\nkill -9 $$\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SpinError, match=r"^spin was ended by signal 9 \(memory\?\)\.\n  half a search$"):
+        run_spin(COUNTER)
+
+
 def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert not spin_available()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.lab.cluster import Cluster, clear
+from rocketproof.lab.cluster import Cluster, _check_alive, clear
 from rocketproof.lab.errors import LabError
 from rocketproof.lab.maven import RELEASES, Toolchain
 from rocketproof.lab.process import Process, processes_with
@@ -133,6 +133,8 @@ def test_two_brokers_a_restart_a_crash_and_a_second_look(toolchain: Toolchain, t
             ("broker-a", "answers"),
             ("broker-b", "ended"),
         ]
+        with pytest.raises(LabError, match=r"broker-b has ended \(SIGKILL\)\. The end of its log:\n"):
+            _check_alive(second.process)
         with pytest.raises(LabError, match=f"end it with: rocketproof lab down --home {home}"):
             Cluster.up(toolchain, release="4.9.8", home=home)
         seen.brokers[1].start()

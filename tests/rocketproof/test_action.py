@@ -46,8 +46,10 @@ def test_targets_of_make_are_there() -> None:
 
 def test_what_is_left_out_of_the_image_is_not_needed_for_the_wheel() -> None:
     left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
-    packages = {"model", "properties", "checkers", "traces", "spark", "lab", "rocketproof"}
-    assert not packages & set(left_out)
+    packages = {"model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof"}
+    linked = [path.resolve().relative_to(ROOT).parts[0] for name in packages for path in (ROOT / name).rglob("*")]
+    assert {"docs", *packages} == set(linked)  # lessons and rules are links into the documents
+    assert not set(linked) & set(left_out)
 
 
 def test_the_action_knows_a_deployment_by_its_tables() -> None:
@@ -94,6 +96,11 @@ def test_the_action_checks_a_deployment(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "rocketproof.sarif").exists()
     assert (tmp_path / "rocketproof.xml").exists()
+
+
+def test_the_action_checks_the_traces_of_a_deployment_with_findings_too() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert re.search(r"- name: Check the recorded runs\n *if: .*&& !cancelled\(\)\n", text)
 
 
 def test_the_action_checks_each_trace_of_a_list(tmp_path: Path) -> None:

@@ -165,7 +165,8 @@ def test_configuration_file_gives_the_options(capsys: pytest.CaptureFixture[str]
     ("text", "message"),
     [
         ("[verify\n", "is not valid TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
-        ("[verif]\n", "there is no [verify] table"),
+        ("[verif]\n", "there is no [verify] table, and no [[groups]] of a deployment; write one of them."),
+        ("", "there is no [verify] table, and no [[groups]] of a deployment; write one of them."),
         ("[verify]\npropertis = []\n", "there is no option 'verify.propertis'. Did you mean 'properties'?"),
         ("[verify.limit]\nstates = 'many'\n", "verify.limit.states: "),
         ("[verify.limit]\nstats = 3\n", "there is no option 'verify.limit.stats'. Did you mean 'states'"),

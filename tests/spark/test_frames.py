@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,13 @@ from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
 from rocketproof.spark import Mined, judging, mine, write_findings
 from rocketproof.spark.blocks import Row
+from rocketproof.spark.frames import Looked
 from rocketproof.spark.writing import BEFORE, RUN
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.coding import COLUMNS
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.engine.scanning import SCAN_COLUMNS
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.tables import FINDINGS
 from rocketproof.traces.format.schema import ARROW, plain
@@ -57,6 +61,57 @@ def test_a_frame_is_judged_like_its_file(spark: Any, trace: Path, local: CheckRe
     verdicts = mined.verdicts.toArrow().to_pylist()
     assert [row["claim"] for row in verdicts] == [one.claim.id for one in local.verdicts]
     assert [row["verdict"] for row in verdicts] == [str(one.verdict) for one in local.verdicts]
+
+
+def times_read(frame: Any, folder: Path) -> tuple[Any, Callable[[], int]]:
+    """A frame of one partition, and how often it was read."""
+    notes = folder / "read"
+
+    def noting(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with notes.open("a") as file:
+            file.write("read\n")
+        yield from batches
+
+    return frame.coalesce(1).mapInArrow(noting, frame.schema), lambda: len(notes.read_text().splitlines())
+
+
+@pytest.mark.parametrize(("order", "times"), [("as it is", 2), ("one later", 4), ("one without seq", 4)])
+def test_a_frame_in_the_order_of_time_is_counted_and_read_once(
+    spark: Any, trace: Path, local: CheckResult, tmp_path: Path, order: str, times: int
+) -> None:
+    table = pq.read_table(trace)
+    if order == "one later":
+        table = table.take([1, 0, *range(2, len(table))])
+    elif order == "one without seq":
+        seq = pa.array([None, *table["seq"].to_pylist()[1:]], pa.int64())
+        table = table.set_column(table.schema.get_field_index("seq"), "seq", seq)
+    frame, read = times_read(spark.createDataFrame(table.cast(plain(table.schema))), tmp_path)
+    mined = mine(frame, open_trace([trace]).header)
+    assert read() == times
+    assert (mined.events, mined.answers) == (local.events, local.verdicts)
+    assert sorted_findings(mined.findings.toArrow()).equals(findings(local))
+
+
+@pytest.mark.parametrize("has_seq", [True, False])
+def test_an_event_that_is_repeated_in_the_next_partition_counts_once(spark: Any, has_seq: bool) -> None:
+    event = (1_000, 7, "deliver", "g", "t", "b", 0, 5, "c")
+    texts = ", ".join(f"{name} string" for name in ("kind", "group", "topic", "broker"))
+    schema = f"time long, seq long, {texts}, queue int, offset long, client string"
+    frame = spark.createDataFrame(spark.sparkContext.parallelize([event, event], 2), schema)
+    assert frame.rdd.glom().map(len).collect() == [1, 1]
+    mined = mine(frame if has_seq else frame.drop("seq"))
+    assert (mined.events, mined.left_out["repeated events"]) == (1, 1)
+
+
+def test_little_is_told_about_a_partition() -> None:
+    """Of its events, the driver gets the first and the last one, not the batches they were read in."""
+    count = 100_000
+    columns = {"time": pa.array(range(count)), "kind": pa.array(["deliver"] * count).dictionary_encode()}
+    looked, batch = Looked.of(count), pa.RecordBatch.from_pydict(columns)
+    wanted = dict.fromkeys((*COLUMNS, *SCAN_COLUMNS, "seq"))
+    assert sum(map(len, looked.distinct(iter([batch]), wanted, first=0))) == count
+    assert looked.ends[0].column("time").to_pylist() == [0, count - 1]
+    assert len(pickle.dumps(looked.ends)) < 20_000
 
 
 def test_a_source_that_fails_first(spark: Any, trace: Path, local: CheckResult) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocketproof.spark import session
-from rocketproof.spark.session import BATCH_ROWS, ROWS_OF_A_BATCH, failures, java_version, open_session, small_batches
+from rocketproof.spark.session import BATCH_BYTES, BATCH_ROWS, event_batches, failures, java_version, open_session
 from rocketproof.traces.errors import TraceError
 
 
@@ -47,7 +47,7 @@ def test_without_java(tmp_path: Path) -> None:
     said = without_session(OPEN, PATH=str(tmp_path), PYTHONPATH=":".join(sys.path))
     assert said.splitlines() == [
         "the Spark engine needs Java 17 or 21, and there is no Java here: install a JRE (on Debian and Ubuntu: apt-get "
-        "install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local."
+        "install openjdk-17-jre-headless) or set JAVA_HOME, or use --engine local if possible."
     ]
 
 
@@ -61,20 +61,21 @@ def test_with_a_java_that_is_too_old(tmp_path: Path) -> None:
 def test_without_spark(tmp_path: Path) -> None:
     hide = "import sys\nsys.modules['pyspark'] = None\n"
     said = without_session(hide + OPEN, PYTHONPATH=":".join(sys.path))
-    assert said == "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local."
+    assert (
+        said == "the Spark engine needs PySpark: pip install 'rocketproof[spark]', or use --engine local if possible."
+    )
 
 
 def test_the_running_session_is_taken(spark: Any) -> None:
     assert open_session("local[1]") is spark
 
 
-def test_batches_are_small_for_a_while(spark: Any) -> None:
-    at_first = spark.conf.get(BATCH_ROWS)
-    spark.conf.set(BATCH_ROWS, "77")
-    with small_batches(spark):
-        assert spark.conf.get(BATCH_ROWS) == str(ROWS_OF_A_BATCH)
-    assert spark.conf.get(BATCH_ROWS) == "77"
-    spark.conf.set(BATCH_ROWS, at_first)
+def test_batches_of_events_are_large_for_a_while(spark: Any) -> None:
+    before = [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)]
+    assert before[0] == "256"
+    with event_batches(spark):
+        assert [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)] == ["10000", "2147483647"]
+    assert [spark.conf.get(name) for name in (BATCH_ROWS, BATCH_BYTES)] == before
 
 
 def test_a_task_that_fails_is_told_by_its_error(spark: Any) -> None:

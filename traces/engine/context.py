@@ -16,7 +16,7 @@ import numpy as np
 from ...machine_code.compiled import part
 from ..clocks.clocks import Clocks
 from ..encoding.context_events import ContextEvents
-from ..encoding.names import Actor, Names
+from ..encoding.names import Actor, Names, Words
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import master_of
 
@@ -65,9 +65,11 @@ class Context:
     def ends(self, names: Names) -> Ends:
         """The ends of all processes, by actor code of ``names``.
 
-        Clients may have taken a slave for the master if it was elected, or learnt that it was not.
+        ST-8: a consumer that stops ends in its own group only; others of its process may go on. Clients may have taken
+        a slave for the master if it was elected, or learnt that it was not.
         """
         rows = []
+        groups = Words()
         stopped: set[str] = set()
         for event in self.events.of_kinds(*_ENDS, *BROKER_RUNS):
             how, broker = _ENDS.get(event["kind"]), event.get("broker")
@@ -78,13 +80,14 @@ class Context:
             elif event["kind"] in BROKER_RUNS:
                 stopped.discard(broker)
             if how is not None:
-                rows.append((names.actor(actor_of(event)), int(event["time"]), how))
+                of = groups.code(event["group"]) if how == STOPPED and event.get("group") else -1
+                rows.append((names.actor(actor_of(event)), int(event["time"]), how, of))
                 master = master_of(event.get("broker") or "")
                 if how == FAILED_OVER and master != event.get("broker"):
-                    rows.append((names.actor(Actor(master, -1)), int(event["time"]), how))
+                    rows.append((names.actor(Actor(master, -1)), int(event["time"]), how, -1))
         rows.sort()
-        table = np.array(rows, np.int64).reshape(-1, 3)
-        return Ends(actor=table[:, 0].copy(), time=table[:, 1].copy(), how=table[:, 2].copy())
+        columns = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+        return Ends(actor=columns[0], time=columns[1], how=columns[2], group=columns[3], groups=groups)
 
     @classmethod
     def of(
@@ -135,11 +138,13 @@ def _brokers_of(queues: tuple[str, ...]) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Ends:
-    """When processes ended, sorted by actor, then time: three columns of equal length, int64."""
+    """When processes ended, sorted by actor, then time, and in which of ``groups``; -1: in all. Equal length, int64."""
 
     actor: Any
     time: Any
     how: Any
+    group: Any
+    groups: Words
 
 
 @part

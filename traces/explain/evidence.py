@@ -81,12 +81,14 @@ class Found:
     place: Place  # its position in the trace
 
 
-def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[int] = ()) -> list[Found]:
+def turning_points(
+    found: Sequence[Found], offset: int | None, times: Sequence[int] = (), *, versions: bool = True
+) -> list[Found]:
     """The events without routine: stored offsets that rise, heartbeats and passes that say nothing new, and files of
     offsets that no restart read are left out.
 
     Of the stored offsets, those are kept that pass ``offset``, that go back, that came on an unusual path, or that were
-    stored at given times.
+    stored at given times. ``versions``: whether a subscription of which only the version is new says something new.
 
     ``found`` is ordered by time.
     """
@@ -101,7 +103,9 @@ def turning_points(found: Sequence[Found], offset: int | None, times: Sequence[i
         value = event.get("offset")
         if event["kind"] in REPEATED:
             about = event["kind"], each.actor, event.get("group"), event.get("topic")
-            what = tuple(event.get(field) for field in ("members", "queues", "assigned", "subscriptions", "result"))
+            what = tuple(event.get(field) for field in ("members", "queues", "assigned", "result"))
+            consumed = event.get("subscriptions") or ()
+            what += tuple(each if versions else each.rpartition("@")[0] for each in consumed)
             if said.get(about) == what and event["time"] not in times:
                 continue
             said[about] = what

@@ -66,7 +66,8 @@ class GroupAnswer:
             seen = "" if not deliveries else f"delivered {_times(deliveries)} as far as was recorded, "
             return f"{self.answer}: {'; '.join(self.because) or f'{seen}{outcome.told}'}"
         unsure = f", as far as was recorded ({outcome.unsure})" if outcome.unsure else ""
-        why = f" because {'; '.join(self.because)}" if self.because else ", for a reason that cannot be told"
+        reasons = ", and because ".join(self.because)
+        why = f" because {reasons}" if reasons else ", for a reason that cannot be told"
         if outcome.messages > 1:
             again = why if deliveries > outcome.messages else ""
             head = f"{outcome.messages} MESSAGES HAVE THIS KEY, TOGETHER DELIVERED {_times(deliveries).upper()}"

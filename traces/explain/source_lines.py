@@ -34,10 +34,9 @@ class Place:
         return self.within("")
 
     def within(self, folder: str) -> str:
-        """The same in words, with the file's path relative to a folder if it is inside."""
-        file = self.file
-        if folder and Path(file).is_relative_to(folder):
-            file = str(Path(file).relative_to(folder))
+        """The same in words, with the path of the file, or of each that was read with it, relative to a folder."""
+        prefix = f"{folder}/" if folder else ""
+        file = ", ".join(name.removeprefix(prefix) for name in self.file.split(", "))
         if not self.number:
             return CONCLUDED
         return f"{file}:{self.number}" if self.unit == "line" else f"{file} {self.unit} {self.number:,}"

@@ -209,8 +209,9 @@ def _story(row: Mapping[str, int], found: Sequence[Found], model: str, cause: st
     slot = names.slots[row["slot"]] if row["slot"] >= 0 else None
     claim = CLAIMS[row["claim"]]
     passed = row["offset"] if row["offset"] >= 0 and has_offsets(claim.id) else None
-    found = turning_points(found, passed, (row["since"], row["time"]))
-    if slot is not None and slot.queue >= 0:
+    of_queue = slot is not None and slot.queue >= 0
+    found = turning_points(found, passed, (row["since"], row["time"]), versions=not of_queue)
+    if of_queue:
         found = _without_earlier_passes(found, row)
     kept = _nearest(row, _runs(found), events)
     return Story(

@@ -32,7 +32,7 @@ def whole_field(what: str, value: str) -> int:
     Raises:
         ValueError: it is not a 64-bit integer.
     """
-    if not (value.removeprefix("-").isascii() and value.removeprefix("-").isdigit() and len(value) < 20):
+    if not (value.removeprefix("-").isascii() and value.removeprefix("-").isdigit() and len(value) <= 20):
         raise ValueError(f"{what} is {value[:40]!r}, not a whole number")
     if not -(2**63) <= int(value) < 2**63:
         raise ValueError(f"{what} is {value}, which has more than 64 bits")

@@ -196,7 +196,7 @@ def _one_listener(s: Any, q: int, w: int, time: int, actor: int, offset: int) ->
         other = s.windows[q, n]
         if other.actor < 0 or other.actor == actor or other.running <= 0:
             continue
-        if ended(s, other.actor, other.called, time):
+        if ended(s, q, other.actor, other.called, time):
             other.running = 0
             continue
         doubt = 0

@@ -85,7 +85,7 @@ def _status(s: Any, q: int, flags: int, actor: int, time: int, offset: int) -> A
         return MessageStatus.NOT_OBSERVABLE
     if slot.stored > offset:
         return MessageStatus.LOST
-    if flags & Flag.RUNNING and not ended(s, actor, time, terms.end):
+    if flags & Flag.RUNNING and not ended(s, q, actor, time, terms.end):
         w = window_of(s, q, actor)
         if w < 0 or not terms.assign or s.windows[q, w].until >= terms.end:
             return MessageStatus.IN_LISTENER

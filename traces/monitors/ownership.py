@@ -50,20 +50,21 @@ NO_PATH = constant(0)
 
 
 @part
-def end_of(s: Any, actor: int, since: int) -> Any:
-    """The position in ``ends_time`` of the first end of a process at or after a time; UNKNOWN if there is none."""
+def end_of(s: Any, q: int, actor: int, since: int) -> Any:
+    """The position of the first end of a process, for the group of a queue, at or after a time; UNKNOWN if none."""
     if actor < 0:
         return UNKNOWN
     for at in range(s.actors[actor].ends, s.actors[actor + 1].ends):
-        if s.ends[at].time >= since:
+        group = s.ends[at].group
+        if s.ends[at].time >= since and (group < 0 or group == s.slots[q].group):
             return at
     return UNKNOWN
 
 
 @part
-def ended(s: Any, actor: int, since: int, until: int) -> Any:
-    """How a process first ended in ``since`` … ``until``; 0 if it did not."""
-    at = end_of(s, actor, since)
+def ended(s: Any, q: int, actor: int, since: int, until: int) -> Any:
+    """How a process first ended, for the group of a queue, in ``since`` … ``until``; 0 if it did not."""
+    at = end_of(s, q, actor, since)
     return s.ends[at].how if at >= 0 and s.ends[at].time <= until else 0
 
 
@@ -74,7 +75,7 @@ def forgot(s: Any, q: int, since: int, until: int) -> Any:
     OF-20: it writes all that it has when it is stopped, but what clients record as sent need not have reached it.
     """
     slot = s.slots[q]
-    first = end_of(s, int64(slot.broker), since)
+    first = end_of(s, q, int64(slot.broker), since)
     if first < 0:
         return 0
     for at in range(first, s.actors[slot.broker + 1].ends):
@@ -129,7 +130,7 @@ def settle(s: Any, q: int, time: int) -> None:
         for n in range(WINDOWS):
             window = s.windows[q, n]
             if window.actor >= 0 and window.until == ALWAYS:
-                at = end_of(s, window.actor, window.since)
+                at = end_of(s, q, window.actor, window.since)
                 if at >= 0 and s.ends[at].time <= time and s.ends[at].time < when:
                     first, when, how = n, s.ends[at].time, s.ends[at].how
         if first < 0:

@@ -184,7 +184,7 @@ def _refused(s: Any, q: int, time: int, actor: int, how: Result) -> None:
     slot = s.slots[q]
     refused = how in (Result.SUBSCRIPTION_NOT_LATEST, Result.SUBSCRIPTION_NOT_EXIST)
     # ST-5: a broker that restarts knows no client until the next heartbeat.
-    anew = slot.refusals and ended(s, slot.broker, slot.refused_since, time)
+    anew = slot.refusals and ended(s, q, slot.broker, slot.refused_since, time)
     # PL-16: a refused client asks again after 3 s. If it did not ask for so long, it had given up the queue meanwhile.
     anew = anew or time - slot.refused_until > s.terms[0].heartbeat_limit
     if slot.refusals and (not refused or slot.refuser != actor or anew):

@@ -42,6 +42,7 @@ _WHOLE = np.int64
 _AT_FIRST: Mapping[str, Any] = {
     "flags": 0,  # see ..names
     "broker": UNKNOWN,  # actor code of its broker; UNKNOWN if no event names it as a process
+    "group": UNKNOWN,  # its group as in the ends of processes; UNKNOWN if no process ended for it alone
     "commits_by": UNKNOWN,  # the recorder of its commits; UNKNOWN if their clients are
     # Offsets of messages.
     "first": UNKNOWN,  # where the trace begins to follow the queue
@@ -160,8 +161,8 @@ ROOMS = np.dtype([(name, _WHOLE) for name in ("pages", "ranges", "past", "free_r
 ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
 """A process: 1 if it is a client, its first end, and when its recording continued after the last gap, ms."""
 
-END = np.dtype([("time", _WHOLE), ("how", _WHOLE)])
-"""The end of a process: when, ms, and how, see :mod:`..engine.context`."""
+END = np.dtype([("time", _WHOLE), ("how", _WHOLE), ("group", _WHOLE)])
+"""The end of a process: when, ms, how, and for which group, see :class:`..engine.context.Ends`."""
 
 
 class State(NamedTuple):

@@ -98,7 +98,8 @@ class QueueFold:
         self._resumed = {actor_of(gap): int(gap["time"]) for gap in gaps}
         pages = 64 + 2 * messages // SIZE
         ends = np.zeros(len(self._ends.time), END)
-        ends["time"], ends["how"] = self._ends.time, self._ends.how
+        ends["time"], ends["how"], ends["group"] = self._ends.time, self._ends.how, self._ends.group
+        self._groups = {group: code for code, group in enumerate(self._ends.groups.words)}
         self._state = State(
             terms=terms_of(settings, context),
             rooms=new_rooms(),
@@ -209,8 +210,8 @@ class QueueFold:
             state.slots["flags"][code] = names.flags[code]
             broker = names.slots[code].broker
             state.slots["broker"][code] = self._brokers.get(broker, UNKNOWN)
-            clocks = self._context.clocks
-            if Actor(broker, -1) in clocks.clocks and not names.flags[code] & BROADCASTING:
+            state.slots["group"][code] = self._groups.get(names.slots[code].group, UNKNOWN)
+            if Actor(broker, -1) in self._context.clocks.clocks and not names.flags[code] & BROADCASTING:
                 state.slots["commits_by"][code] = self._brokers.get(broker, UNKNOWN)
         self._slots = slots
         self._state = state

@@ -45,7 +45,7 @@ def goes_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
         if s.slots[q].flags & BROADCASTING:
             # OF-1: whether the file still existed when its client restarted is not recorded.
             since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
-            doubt |= Doubt.EVIDENCE if ended(s, slot.stored_actor, since, time) else 0
+            doubt |= Doubt.EVIDENCE if ended(s, q, slot.stored_actor, since, time) else 0
         elif not (terms.assign and terms.revoke):
             doubt |= Doubt.EVIDENCE
         if _may_be_old(s, q, actor, client, offset):
@@ -76,25 +76,24 @@ def _why_back(s: Any, q: int, time: int, actor: int, client: int, path: Path, of
     since = slot.stored_time - apart(s.order, actor, committer(s, q, slot.stored_actor))
     if path == Path.RESET or (slot.reset_time >= since and slot.reset_to <= offset):
         return Regression.RESET
-    wrong = is_misled(s, q, offset)
-    if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset):
-        return 0 if wrong else Regression.CORRECTED
     # PL-23: it stores the offset that it was given 10 s ago, and only then reports the correction.
     near = MENDING + apart(s.order, actor, slot.illegal_actor)
-    if client and slot.illegal_actor == actor and slot.illegal_next == offset and time - slot.illegal_until <= near:
-        return 0 if wrong else Regression.CORRECTED
+    is_told = slot.illegal_actor == actor and slot.illegal_next == offset and time - slot.illegal_until <= near
+    if path == Path.CORRECTION or (slot.correct_time >= since and slot.correct_to <= offset) or (client and is_told):
+        return 0 if is_misled(s, q, offset) else Regression.CORRECTED
     if slot.log_back_time >= since and slot.log_back_to <= offset:
         return Regression.RECREATED
     if s.slots[q].flags & BROADCASTING:
         # If a client died, its backup is read, which is older (OF-10).
-        return Regression.BROKER_RESTART if ended(s, slot.stored_actor, since, time) == CRASHED else 0
+        return Regression.BROKER_RESTART if ended(s, q, slot.stored_actor, since, time) == CRASHED else 0
     how = forgot(s, q, since, time)
     if how == RESTARTED:
         return Regression.BROKER_RESTART
     # OF-4: some clients switch to the new master sooner than others.
     if how == FAILED_OVER or has_failed_over(s, s.slots[q].broker, since - terms.rounds, time):
         return Regression.FAIL_OVER
-    if path == Path.REPLICA or not (terms.assign and terms.revoke):
+    # OF-23: a broker that was stopped in an orderly way begins with what it had.
+    if path == Path.REPLICA or path == Path.FILE or not (terms.assign and terms.revoke):
         return 0
     return _why_another(s, q, time, actor if client else UNKNOWN, path, offset)
 

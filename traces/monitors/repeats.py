@@ -83,7 +83,7 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
                 return Cause.NONE, Doubt.SKEW if terms.offset_query else Doubt.EVIDENCE
             return Cause.NONE, 0
         return _how_lost(s, q, w, at, time, actor), 0
-    how = ended(s, int64(cell.actor), since, time)
+    how = ended(s, q, int64(cell.actor), since, time)
     if not own and terms.assign and _shared(s, q, w, at) and (how == 0 or window.implied == 0):
         return _how_lost(s, q, w, at, time, actor), 0
     if how == CRASHED:
@@ -143,7 +143,7 @@ def _how_lost(s: Any, q: int, w: int, at: int, time: int, actor: int) -> Any:
     cell = s.cells[at]
     before = _before(s, q, w, at)
     if before < 0:
-        how = ended(s, int64(cell.actor), cell.time, time)
+        how = ended(s, q, int64(cell.actor), cell.time, time)
         return Cause.CRASH if how == CRASHED else Cause.SHUTDOWN if how == STOPPED else Cause.REBALANCE
     window = s.windows[q, before]
     if window.until > time:

@@ -130,6 +130,7 @@ def test_impossible_names_are_errors(name: str, message: str) -> None:
     [
         (int, "variable 'x' has the type <class 'int'>; possible: bool, an IntEnum class, Int(…), SetOf(…)."),
         (Gap, "variable 'x': the members of Gap must be 0, 1, 2 … ."),
+        (Int(0, "quues"), "a variable is bounded by 'quues', which is no constant; Int(0) has no upper bound. Did you"),
         (
             SetOf(Consumer),
             "domain Consumer is sized by 'consumers', which is not a constant. Possible: crashes, mode, ",

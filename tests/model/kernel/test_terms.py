@@ -57,6 +57,7 @@ def test_logic_is_that_of_truth_values() -> None:
         assert at(ite(P, 3, X), p=p, x=5) == (3 if p else 5)
         assert at(ite(P, Q, True), p=p, q=q) == (q if p else True)
         assert at(total([P, Q, 2, X]), p=p, q=q, x=4) == p + q + 6
+        assert at(total([P]), p=p) == at(total([0, P]), p=p) == p
         assert at(P + Q, p=p, q=q) == p + q
 
 

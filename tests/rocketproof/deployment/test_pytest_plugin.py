@@ -29,6 +29,15 @@ def test_every_check_is_a_test_with_the_name_of_its_group(pytester: pytest.Pytes
     assert "rocketproof.toml::billing::partition-lemma" in lines
 
 
+def test_a_file_of_another_name_is_collected_if_it_is_named(pytester: pytest.Pytester) -> None:
+    write(pytester.path, only(TAGS, "A3")).rename(pytester.path / "billing.toml")
+    assert (
+        "billing.toml::billing::A3-group-subscribes-different-tags"
+        in pytester.runpytest_inprocess("billing.toml", "--collect-only", "-q").outlines
+    )
+    pytester.runpytest_inprocess("-o", "rocketproof=true").assert_outcomes()
+
+
 def test_a_failure_is_the_text_of_the_check_without_a_traceback(pytester: pytest.Pytester) -> None:
     write(pytester.path, only(TAGS, "A3", "C4"))
     result = pytester.runpytest_inprocess(NAME)

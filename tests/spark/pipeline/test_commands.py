@@ -12,6 +12,8 @@ import pytest
 from ...rocketproof.command import run
 from .tables import simulated, write
 
+SAMPLE = str(Path(__file__).parents[3] / "traces" / "samples" / "steady-5.3.3.jsonl.zst")
+
 
 def test_from_files_to_a_report(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table"
@@ -70,6 +72,7 @@ def test_from_files_to_a_report(spark: Any, tmp_path: Path, capsys: pytest.Captu
         (("copy", "{}", "lake.rocketmq"), "there is no trace table"),
         (("ingest", "{}", "none"), "there is no such file or folder"),
         (("ingest", "s3a://bucket/table", "none"), "mount the store"),
+        (("ingest", SAMPLE, SAMPLE), f"{SAMPLE}: cannot hold a trace table: File exists."),
         (("ingest", "{}", "none", "--conf", "memory"), "is not NAME=VALUE"),
     ],
 )

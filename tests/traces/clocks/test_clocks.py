@@ -29,7 +29,8 @@ def ahead(found: Clocks) -> dict[str, tuple[int, int]]:
 
 def test_clocks_that_agree_are_left_alone() -> None:
     found = clocks(run(20))
-    assert (ahead(found), found.clocks[ONE].reference, found.steps, found.corrects) == ({}, BROKER, (), False)
+    assert (ahead(found), found.clocks[ONE].reference, found.steps) == ({}, BROKER, ())
+    assert (found.corrects, found.held_up) == (False, 0)
     assert found.clocks[ONE].pairs == 199  # whether the first in-memory offset was there before is not known
     assert (found.clocks[ONE].low, found.clocks[ONE].high) == (-2002, 2000)
     assert (found.clocks[ONE].slow, found.clocks[ONE].fast) == (3, 2)
@@ -123,8 +124,7 @@ def test_a_clock_that_was_set_is_told_with_its_events() -> None:
     found = clocks(run(60, one=lambda at: 0 if at < 30_000 else 2_000))
     (step,) = found.steps
     assert step.recorders == (ONE,)
-    assert step.since <= (BEGIN + 30_000) * 1000 <= step.until
-    assert step.until - step.since < 10_000_000
+    assert (step.since, step.until) == ((BEGIN + 28_000) * 1000, (BEGIN + 34_000) * 1000)
     assert "the clock of one was set" in str(step)
     assert "one at " in step.events[0]
     assert ahead(found) == {"one": (0, 2000)}

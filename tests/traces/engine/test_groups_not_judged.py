@@ -81,6 +81,7 @@ def test_a_group_that_pops_is_not_judged_for_that_reason(tmp_path: Path) -> None
     ]
     found = check(written(tmp_path / "popped.jsonl", [*lines, *map(json.dumps, popped)]))
     assert found.coverage.not_judged == {"popping": BY_POP, "popping_orders": BY_POP}
+    assert not_judged(found) == [f"groups popping, popping_orders: {BY_POP}"]
     assert found.verdict("allocation-as-the-strategy-says").verdict is Verdict.VIOLATED
 
 

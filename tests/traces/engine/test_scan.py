@@ -10,7 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.traces.encoding.coding import COLUMNS
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.scan import scan
+from rocketproof.traces.engine.scanning import Scanning
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.format.coverage import evidence_mask
 from rocketproof.traces.format.kinds import Kind
@@ -98,3 +100,12 @@ def test_events_of_one_moment_are_in_the_order_of_their_numbers(lines: list[int]
     found = scan(open_trace([path])).context.events
     assert [event["kind"] for event in found] == kinds
     assert "seq" not in found[0]
+
+
+def test_what_two_parts_saw_is_joined() -> None:
+    one, two, both = Scanning(begin=5, end=9), Scanning(begin=3, end=7), (0, "G", Actor("c"))
+    one.kinds_of, two.kinds_of = {both: 4}, {both: 2, (1, "G", Actor("c")): 8}
+    one.events, two.events, one.kinds, two.kinds = 2, 3, {"pull"}, {"store"}
+    one.join(two)
+    assert (one.events, one.begin, one.end, one.kinds) == (5, 3, 9, {"pull", "store"})
+    assert one.kinds_of == {both: 6, (1, "G", Actor("c")): 8}

@@ -44,12 +44,12 @@ def sample(name: str) -> tuple[Path, Counter[str]]:
         ("failures-to-dead-letter-5.3.3", "DEAD-LETTERED after 3 deliveries because its listener failed (2 times)"),
         (
             "broker-restart-delays-5.3.3",
-            "DELIVERED 3 TIMES because its listener failed; the schedule topic delivered its retry again",
+            "DELIVERED 3 TIMES because its listener failed, and because the schedule topic delivered its retry again",
         ),
         (
             "orderly-hand-over-4.9.8",
-            "DELIVERED 3 TIMES because its client stopped before its offset was stored; "
-            "its listener suspended the queue",
+            "DELIVERED 3 TIMES because its client stopped before its offset was stored, "
+            "and because its listener suspended the queue",
         ),
     ],
 )

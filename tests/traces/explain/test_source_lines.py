@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from rocketproof.traces.explain.source_lines import locations, pieces
+from rocketproof.traces.explain.source_lines import Place, locations, pieces
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.io.writing import ParquetWriter, write_jsonl
@@ -50,3 +50,9 @@ def test_rows_of_several_files(tmp_path: Path) -> None:
             writer.write(pa.RecordBatch.from_pylist(events, schema=ARROW))
     found = numbers(open_trace([tmp_path]))
     assert found == [f"{tmp_path}/{name} row {row}" for name in ("a.parquet", "b.parquet") for row in (1, 2, 3)]
+
+
+def test_files_that_were_read_together_are_each_named_within_their_folder() -> None:
+    place = Place("/rec/a.jsonl, /rec/b.jsonl", 1_203, "event")
+    assert place.within("/rec") == "a.jsonl, b.jsonl event 1,203"
+    assert str(place) == "/rec/a.jsonl, /rec/b.jsonl event 1,203"

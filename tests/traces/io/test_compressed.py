@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from rocketproof.traces.io import Problems, open_trace
-from rocketproof.traces.io.compressed import blocks_of, lines_of, pieces_of
+from rocketproof.traces.io.compressed import blocks_of, lines_of, order_of, pieces_of
 
 from ..recordings import HEADER, delivery, offsets, text, told
 
@@ -90,3 +90,14 @@ def test_lines_of_a_log_in_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.log.gz"
     path.write_bytes(gzip.compress("first\r\nzweite Übung\nlast".encode("latin-1")))
     assert list(lines_of(path, Problems())) == [(1, "first"), (2, "zweite �bung"), (3, "last")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "order"),
+    [(b"abc", b"abc", 0), (b"ab", b"abc", -1), (b"abc", b"ab", 1), (b"abc", b"abd", None), (b"", b"a", -1)],
+)
+def test_one_file_may_be_the_beginning_of_another(one: bytes, other: bytes, order: int | None, tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "other.gz"
+    first.write_bytes(one)
+    second.write_bytes(gzip.compress(other))
+    assert order_of(first, second) == order

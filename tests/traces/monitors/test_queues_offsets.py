@@ -173,6 +173,10 @@ def test_a_broker_that_is_stopped_in_an_orderly_way_forgets_no_offset() -> None:
     back = commit(60_000, "one", 3)
     assert again(Kind.BROKER_CRASH, back, clocks=by_broker).counts(BACK) == (0, 0)
     assert again(Kind.BROKER_STOP, back, clocks=by_broker).counts(BACK) == (1, 0)
+    # What it reads from its file then is no late commit of the client that left.
+    read = [revoke(39_000, "one", path="shutdown"), commit(50_001, None, 9, "file")]
+    assert again(Kind.BROKER_CRASH, *read, clocks=by_broker).counts(BACK) == (0, 0)
+    assert again(Kind.BROKER_STOP, *read, clocks=by_broker).counts(BACK) == (1, 0)
 
 
 def test_overlap_and_late_commits() -> None:

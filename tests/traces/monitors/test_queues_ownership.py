@@ -210,6 +210,16 @@ def test_a_client_that_ran_is_not_late_by_a_standstill() -> None:
     assert (checked.counts(OWNED), checked.counts("only-owners-commit")) == ((1, 0), (1, 0))
 
 
+def test_a_consumer_that_stops_leaves_those_of_other_groups_of_its_process() -> None:
+    def stopped(group: str | None) -> Checked:
+        both = [assign(1_000, "one", 0), commit(2_000, "one", 0), stop(10_000, "one") | {"group": group}]
+        return check(both, commit(15_000, "one", 0), commit(90_000, "one", 0), end=120_000)
+
+    assert stopped("other").broken == {}
+    assert stopped("G").broken == {OWNED: (1, 0), "only-owners-commit": (1, 0)}
+    assert stopped(None).broken == {"only-owners-commit": (1, 0)}
+
+
 def test_a_group_that_sleeps_needs_no_owner() -> None:
     night = [assign(1_000, "one", 0), stop(20_000, "one"), start(200_000, "one#1"), assign(200_100, "one#1", 0)]
     assert check([start(500, "one"), heartbeat(2_000, "one", "T=*@1")], night, end=250_000).broken == {}

@@ -73,7 +73,10 @@ def evidence(result: CheckResult) -> list[tuple[str, bool]]:
 def not_judged(result: CheckResult) -> list[str]:
     """Groups that are not judged, with the reason, and groups of which less was recorded than of others."""
     coverage = result.coverage
-    said = [f"group {group}: {reason}" for group, reason in coverage.not_judged.items()]
+    by_reason: dict[str, list[str]] = {}
+    for group, reason in coverage.not_judged.items():
+        by_reason.setdefault(reason, []).append(group)
+    said = [f"group{'s'[: len(groups) - 1]} {', '.join(groups)}: {reason}" for reason, groups in by_reason.items()]
     for group, mask in coverage.of_groups.items():
         kinds = ", ".join(kind for kind in Kind if coverage.recorded & ~mask & EVIDENCE_BIT[kind])
         if kinds:

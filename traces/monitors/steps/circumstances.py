@@ -107,7 +107,7 @@ class Circumstances:
         self._ends: dict[Actor, list[int]] = {}
         self._left: dict[Actor, list[int]] = {}
         self._events, self._rounds = context.events, settings.rounds
-        self._silent = settings.silent_death + settings.rounds
+        self._silent = settings.silent_death
         self._end = context.end
         named = (broker for (broker,) in context.events.different("broker"))
         self._with_slaves = {master_of(str(broker)) for broker in named if is_of_slave({"broker": broker})}
@@ -177,15 +177,17 @@ class Circumstances:
             found: what was recorded about it.
             lines: the lines of all processes and queues.
         """
-        broker = self._names.slots[line["slot"]].broker
+        slot = self._names.slots[line["slot"]]
+        broker = slot.broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
+        actor = self._names.actors[line["actor"]]
+        ends, since, until = self._ends.get(actor, ()), int(found["since"]), int(found["time"])
         apart = int(self.apart(line))
         if misstep in (Misstep.LOCKED_TWICE, Misstep.REFUSED_FREE):
             apart = APART + self._order.widest  # another client is concerned, too
         if misstep == Misstep.OTHER_BATCH:
-            return not self._context.complete and found["time"] <= self._context.begin  # it may begin in mid-batch
+            return not self._context.complete and until <= self._context.begin  # it may begin in mid-batch
         if misstep == Misstep.NOT_PULLED_ON:
-            since, until = int(found["since"]), int(found["time"])
             if found["expected"] == PAUSED:
                 away = [*((time, time) for time in times), *gaps]
                 is_away = any(begin - LATE <= until and since - LATE <= end for begin, end in away)
@@ -194,10 +196,8 @@ class Circumstances:
             return not self._is_idle(line, since, until, apart)
         if misstep == Misstep.LEFT_OUT:
             # Messages before the beginning of the queue may be removed while a pull reads them.
-            slot = self._names.slots[line["slot"]]
             return line["beginning"] > found["offset"] or self._expressions.get((slot.group, slot.topic)) != {"*"}
         if misstep in (Misstep.NOT_ANSWERED, Misstep.REFUSED_FREE):
-            since, until = int(found["since"]), int(found["time"])
             answered = self._of(line).answered.get(broker, ())
             # Unlocking is one-way: only other answers at that time show that the broker received it.
             waits = [(since + LATE, until)]
@@ -217,22 +217,19 @@ class Circumstances:
         if misstep == Misstep.OLD_OFFSET:
             # What is sent to a broker that stands still is stored, and recorded, when it goes on.
             still = [(begin, end) for name, begin, end in self._still.of_brokers if name == broker]
-            return any(begin <= found["time"] <= end + LATE for begin, end in still)
+            return any(begin <= until <= end + LATE for begin, end in still)
         if misstep == Misstep.NOT_RENEWED:
             # OR-9: one thread renews the locks of all brokers, and requests missing ones, with 1 s for each if a broker
             # does not answer: this delays the others.
             away = [(time, time) for restarts in self._restarts.values() for time in restarts]
             away += [span for gaps in self._gaps.values() for span in gaps]
             away += [(begin, end) for _, begin, end in self._still.of_brokers]
-            return any(begin - LATE <= found["time"] and found["since"] - LATE <= end for begin, end in away)
+            return any(begin - LATE <= until and since - LATE <= end for begin, end in away)
         if misstep in (Misstep.LEFT_UNSTORED, Misstep.NOT_WRITTEN):
             # ST-8: offsets are stored before the process leaves its group, while listeners still return.
-            actor = self._names.actors[line["actor"]]
-            ends = self._ends.get(actor, ())
-            is_last = any(time - APART <= line["unstored_at"] and time <= found["since"] for time in ends)
+            is_last = any(time - APART <= line["unstored_at"] and time <= since for time in ends)
             if is_last or misstep == Misstep.NOT_WRITTEN:
                 return is_last
-            since = int(found["since"])
             # A process that ends with its broker, which no longer answers any pull, learns of no route without it. Its
             # own connections it closes only after it has left its group.
             stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
@@ -247,38 +244,30 @@ class Circumstances:
         if misstep == Misstep.NOT_UNLOCKED:
             if found["expected"] == _SHUTDOWN:
                 # OR-9: queues that its last pass had taken away before it ended were no longer its own.
-                slot = self._names.slots[line["slot"]]
-                share = self._of(line).shares.get(slot.topic, ())
-                is_own = f"{slot.broker}:{slot.queue}" in share
-                return not is_own or self._is_unheard(line, found["since"], found["since"])
+                is_own = f"{broker}:{slot.queue}" in self._of(line).shares.get(slot.topic, ())
+                return not is_own or self._is_unheard(line, since, since)
             # Requests that wait when the process ends, or stands still, are not sent.
-            until = found["since"] + UNLOCKS + SILENCE
+            until = since + UNLOCKS + SILENCE
             is_alive = any(until < time for time in self._of(line).passes)
-            since = int(found["since"])
             return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
         if misstep == Misstep.PULLED_UNLOCKED:
             # A request for a lock that nobody answers is no refusal; the first agents recorded both alike.
-            return self._is_unheard(line, found["since"], found["time"])
+            return self._is_unheard(line, since, until)
         if misstep == Misstep.UNLOCKED_BUSY:
             # ST-8: a shutdown gives back all locks at once, whatever its listeners do.
-            ends = self._ends.get(self._names.actors[line["actor"]], ())
-            return any(found["time"] - LATE <= time <= found["time"] + LATE for time in ends)
+            return any(until - LATE <= time <= until + LATE for time in ends)
         if misstep == Misstep.NOT_DISCARDED:
-            ends = self._ends.get(self._names.actors[line["actor"]], ())
-            return any(found["since"] <= time <= found["since"] + LATE for time in ends)
+            return any(since <= time <= since + LATE for time in ends)
         if misstep == Misstep.LOCKED_TWICE:
-            names = self._names.actors
-            is_same = names[line["actor"]].name == names[found["expected"]].name
+            is_same = actor.name == self._names.actors[found["expected"]].name
             # Each master has its own locks, and clients learn one after the other which process is the master.
-            elections = [*self._elections.get(broker, ())]
-            if broker in self._with_slaves:
-                elections += times  # a slave that acts as master grants locks, until clients learn that it does not
-            is_same |= any(found["since"] - self._learnt <= time <= found["time"] + apart for time in elections)
-            return is_same or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
+            # A slave that acts as master grants locks, too, until clients learn that it does not.
+            elections = [*self._elections.get(broker, ()), *(times if broker in self._with_slaves else ())]
+            is_same |= any(since - self._learnt <= time <= until + apart for time in elections)
+            return is_same or any(since - apart <= time <= until + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
-            # The thread that stores offsets also sends heartbeats, and may wait for a name server.
-            beats = self._of(line).beats
-            return not any(found["since"] + LATE < time <= found["time"] for time in beats)
+            # The thread that stores offsets also sends heartbeats; after a pause, it sends all that is overdue at once.
+            return not any(since + LATE < time <= until - LATE for time in self._of(line).beats)
         if misstep in (
             *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
             *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN, Misstep.TARDY),
@@ -290,14 +279,13 @@ class Circumstances:
             if misstep in (Misstep.OUT_OF_TURN, Misstep.TARDY):
                 # EscapeBridge#putMessage: a slave that acts as master delivers here what waits at another broker.
                 has_slave = any(
-                    begin - STOPPING <= found["time"] and found["since"] <= end + STOPPING
+                    begin - STOPPING <= until and since <= end + STOPPING
                     for name, begin, end in self._still.away
                     if name in self._with_slaves
                 )
-            return has_slave or any(found["since"] - apart <= time <= found["time"] + apart for time in times)
+            return has_slave or any(since - apart <= time <= until + apart for time in times)
         if misstep == Misstep.NO_SHUTDOWN:
-            times = self._ends.get(self._names.actors[line["actor"]], ())
-            return self._end - found["time"] <= LATE or any(abs(time - found["time"]) <= LATE for time in times)
+            return self._end - until <= LATE or any(abs(time - until) <= LATE for time in ends)
         return False
 
     def apart(self, lines: Any) -> Any:

@@ -33,6 +33,7 @@ from .listeners import deliver, discarded, expire, removed, result, send_back, t
 from .offsets import commit, keep, set_in_memory, tell_if_forgotten, tell_if_passed_over
 from .pulls import answer, pull
 from .state import (
+    APART,
     ITEM,
     ITEMS,
     LATE,
@@ -300,6 +301,8 @@ def _run(t: Any, start: int, e: Any) -> Any:
                 line.late = 0
         if now - line.last > SILENCE:
             line.resumed = now
+            if line.behind < 0 or now - line.behind_at <= t.terms[0].persist + APART:
+                line.quiet = now
         line.last = now
         if is_store:
             if offset >= 0:

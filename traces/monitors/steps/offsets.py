@@ -140,7 +140,7 @@ def commit(t: Any, n: int, offset: int, path: Path) -> None:
         if offset == 0:
             note_misstep(t, n, Misstep.SENT_NOTHING, line.last, offset, UNKNOWN)
     if path == Path.PIGGYBACK and line.has == 1 and line.taken_at != NEVER:
-        since = max(line.persisted_at, line.taken_at, line.resumed, line.vain)  # nor does a commit come through then
+        since = max(line.persisted_at, line.taken_at, line.quiet, line.vain)  # nor does a commit come through then
         longest = ROUNDS * t.terms[0].persist + LATE if line.paced else UNPACED * t.terms[0].persist
         if line.last - since > longest:
             note_misstep(t, n, Misstep.NOT_PERSISTED, since, offset, UNKNOWN)

@@ -61,6 +61,7 @@ _AT_FIRST: Mapping[str, Any] = {
     "last": 0,  # time of its last event, ms
     "fresh": 0,  # 1: it was recorded from its offset query on, so nothing was given before
     "resumed": NEVER,  # when it was recorded again after a silence, ms
+    "quiet": NEVER,  # and after one in which no offset had to be stored
     "window": 0,  # number of its windows so far
     "has": -1,  # 1: it has the queue, 0: it gave it up, -1: neither was recorded
     "left_at": NEVER,  # when it gave it up, ms
