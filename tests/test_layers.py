@@ -21,7 +21,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "checkers": frozenset({"model", "properties", "machine_code"}),
     "explorer": frozenset({"model", "properties", "checkers"}),
     "traces": frozenset({"model", "properties", "machine_code"}),
-    "spark": frozenset({"model", "properties", "traces"}),
+    "spark": frozenset({"model", "properties", "machine_code", "traces"}),
     "lab": frozenset({"model", "properties", "traces"}),
 }
 FOLDERS = (*LAYERS, DOOR)
