@@ -16,7 +16,7 @@ ARGS ?=
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.stamp
-FOLDERS := $(wildcard model properties checkers traces spark lab explorer)
+FOLDERS := $(wildcard machine_code model properties checkers traces spark lab explorer)
 TYPING := build/typing/rocketproof
 SOURCES := $(FOLDERS) $(wildcard rocketproof tests benchmarks examples)
 

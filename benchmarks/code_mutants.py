@@ -35,6 +35,7 @@ from tests.noticed import Change, Judge, rings
 ROOT = Path(__file__).parent.parent
 STRATA = (
     "checkers",
+    "machine_code",
     "model/kernel",
     *sorted(f"traces/{path.parent.name}" for path in ROOT.glob("traces/*/__init__.py")),
 )
@@ -174,7 +175,7 @@ def copied(to: Path) -> dict[str, str]:
             shutil.copy2(source, target)
     links = to / "links" / "rocketproof"
     links.mkdir(parents=True, exist_ok=True)
-    folders = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer")
+    folders = ("model", "properties", "machine_code", "checkers", "traces", "spark", "lab", "explorer")
     for path in (*(to / folder for folder in folders), *(to / "rocketproof").iterdir()):
         if not (links / path.name).exists():
             (links / path.name).symlink_to(path)
@@ -212,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _try(asking: Asking, given: argparse.Namespace) -> None:
-    from rocketproof.traces.machine_code import compiled
+    from rocketproof.machine_code import compiled
 
     compiled.PATIENCE = float("inf")  # machine code does not tell which lines it runs
     judge = Judge(asking, changed, seconds=given.seconds)

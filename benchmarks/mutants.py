@@ -16,7 +16,7 @@ from rocketproof.checkers.mutation.ground import settings
 from rocketproof.checkers.mutation.judge import Effort, Fate, judge
 from rocketproof.checkers.mutation.summary import by_part, whole
 from rocketproof.checkers.mutation.theorems import Theorems
-from rocketproof.traces.machine_code.code_cache import user_cache
+from rocketproof.machine_code.code_cache import user_cache
 
 STATES = 20_000
 """Configurations of which the right machine has more are not asked at first."""

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from .checkers.catalogue import default_rows
 from .checkers.suite import Options, Outcome, claim_rows, run_suite
 from .commands.check import CheckRequest, run, settings_of
+from .machine_code.code_cache import user_cache
 from .properties.claim import Claim
 from .traces.conformance import SLACK, Conformance
 from .traces.conformance import conform as follow
 from .traces.engine.result import CheckResult
 from .traces.explain.by_model import weighed
 from .traces.io import Trace, open_trace
-from .traces.machine_code.code_cache import user_cache
 
 Source = Trace | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """An open trace, or the files and folders of one."""

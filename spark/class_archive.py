@@ -12,7 +12,7 @@ import re
 import time
 from pathlib import Path
 
-from ..traces.machine_code.code_cache import FileCodeCache
+from ..machine_code.code_cache import FileCodeCache
 
 MOST = 2
 """Maximum number of archives that are kept, each of 120 to 190 MB: those used last."""

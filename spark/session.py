@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ..machine_code.code_cache import user_cache
 from ..traces.errors import TraceError
-from ..traces.machine_code.code_cache import user_cache
 from .class_archive import archive_options
 
 if TYPE_CHECKING:

@@ -241,7 +241,7 @@ def _relative(name: str) -> str:
 
 
 def _coverage() -> coverage.Coverage:
-    sources = [str(HERE / folder) for folder in ("checkers", "model/kernel", "traces")]
+    sources = [str(HERE / folder) for folder in ("checkers", "machine_code", "model/kernel", "traces")]
     return coverage.Coverage(data_file=None, config_file=False, include=[f"{folder}/*" for folder in sources])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 HERE = Path(__file__).parent
-FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab")
+FOLDERS = ("model", "properties", "machine_code", "checkers", "traces", "spark", "lab")
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True, print_blob=True)

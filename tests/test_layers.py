@@ -17,10 +17,11 @@ DOOR = "rocketproof"
 LAYERS: dict[str, frozenset[str]] = {
     "model": frozenset(),
     "properties": frozenset({"model"}),
-    "checkers": frozenset({"model", "properties"}),
+    "machine_code": frozenset({"model"}),
+    "checkers": frozenset({"model", "properties", "machine_code"}),
     "explorer": frozenset({"model", "properties", "checkers"}),
-    "traces": frozenset({"model", "properties"}),
-    "spark": frozenset({"model", "properties", "traces"}),
+    "traces": frozenset({"model", "properties", "machine_code"}),
+    "spark": frozenset({"model", "properties", "machine_code", "traces"}),
     "lab": frozenset({"model", "properties", "traces"}),
 }
 FOLDERS = (*LAYERS, DOOR)

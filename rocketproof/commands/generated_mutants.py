@@ -20,10 +20,10 @@ from ..checkers.mutation.summary import Score, by_kind, by_part, idle, not_asked
 from ..checkers.mutation.theorems import Theorems
 from ..checkers.suite import Row
 from ..errors import InputError
+from ..machine_code.code_cache import user_cache
 from ..model.kernel import nearest
 from ..output.console import SafeConsole, console_beside
 from ..output.files import write, write_json
-from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
 USUAL_STATES = 1_000_000

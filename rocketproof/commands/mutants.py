@@ -15,13 +15,13 @@ from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, Status, Trials, entr
 from ..checkers.run import Run
 from ..errors import InputError
 from ..explorer.run_svg import run_svg
+from ..machine_code.code_cache import user_cache
 from ..model.kernel import nearest
 from ..output.console import SafeConsole, console_beside, interrupts, make_console
 from ..output.files import check_writable, write
 from ..output.findings_page import write_answers
 from ..output.junit import as_junit
 from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, report_row, summary
-from ..traces.machine_code.code_cache import user_cache
 from .request import LimitTable
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 
-from ..traces.machine_code.compiled import LOG
+from ..machine_code.compiled import LOG
 
 _KEPT = ((-3, 16 << 20), (-1, 512 << 20))
 """M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes."""

@@ -18,6 +18,7 @@ from ..checkers.reduction import Reduction
 from ..checkers.run import Run
 from ..checkers.suite import Options, Outcome, Row, engine_for, run_suite
 from ..errors import InputError
+from ..machine_code.code_cache import user_cache
 from ..model.kernel import UNBOUNDED, ConfigurationError, nearest
 from ..model.presets import PRESETS
 from ..output.console import SafeConsole, interrupts, make_console
@@ -27,7 +28,6 @@ from ..output.overview import MANY, print_overview
 from ..output.report import as_json, has_story, print_found, print_list, print_story, print_table, report_row, summary
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
-from ..traces.machine_code.code_cache import user_cache
 from .meaning import Entry, find
 from .request import LimitTable, Outputs, Request
 from .user_strategy import check_user_strategy

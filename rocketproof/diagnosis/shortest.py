@@ -17,6 +17,7 @@ from ..checkers.exploration import Limits
 from ..checkers.mutants import MachineMutant, Trials
 from ..checkers.run import Run, told
 from ..errors import InputError
+from ..machine_code.code_cache import user_cache
 from ..model.consumption import consumption
 from ..model.history import Cause
 from ..model.kernel import ConfigurationError, Machine, ModelError, nearest
@@ -31,7 +32,6 @@ from ..traces.explain.by_model import place_of
 from ..traces.explain.repetitions import repeated_rows
 from ..traces.format.kinds import Kind
 from ..traces.format.schema import Group
-from ..traces.machine_code.code_cache import user_cache
 from .diagnosis import Diagnosis
 
 LIMITS = Limits(states=2_000_000)

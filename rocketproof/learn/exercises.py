@@ -24,13 +24,13 @@ from ..checkers.run import replay, story
 from ..checkers.strategies import FURTHER_LAWS, REQUIRED_LAWS, check_strategy
 from ..checkers.user_strategies import FunctionStrategy, StrategyError
 from ..errors import InputError
+from ..machine_code.code_cache import user_cache
 from ..model.allocation import MessageQueue, sorted_ids
 from ..model.kernel import BoolLike, Machine, ModelError, all_of, lower, nearest, not_
 from ..model.kernel.plain import PlainMachine, StateTuple
 from ..properties.claim import Claim
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
-from ..traces.machine_code.code_cache import user_cache
 
 Constants: TypeAlias = Mapping[str, int | str]
 

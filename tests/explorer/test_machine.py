@@ -10,13 +10,13 @@ from rocketproof.checkers.explore import explore
 from rocketproof.checkers.simulate import random_run
 from rocketproof.explorer.model_data import model_data, traced_with
 from rocketproof.explorer.subjects import known_machines
+from rocketproof.machine_code.code_cache import user_cache
 from rocketproof.model.kernel import Int, Machine, ModelError, State, all_of
 from rocketproof.model.kernel.plain import PlainMachine
 from rocketproof.model.presets import PRESETS, Preset
 from rocketproof.properties.claim import Claim
 from rocketproof.properties.examples import EXPECTED, Expected
 from rocketproof.properties.presets import preset_claims, preset_named
-from rocketproof.traces.machine_code.code_cache import user_cache
 
 from .node import run_node
 

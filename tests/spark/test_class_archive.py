@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rocketproof.machine_code.code_cache import FileCodeCache
 from rocketproof.spark import session
 from rocketproof.spark.class_archive import archive_options
 from rocketproof.spark.session import java_version
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
 
 
 def option(folder: Path, what: str = "Java 17") -> tuple[str, Path]:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ...machine_code.compiled import part
 from ..encoding.names import Actor
-from ..machine_code.compiled import part
 from .clocks import HELD_UP, UNBOUNDED, Clocks
 
 LOOSE = 1_000

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...machine_code.compiled import entry, hot, int64
+from ...machine_code.pair_table import FREE, place_of
 from ..format.kinds import Kind, Path, Result, codes
 from ..format.schema import ABSENT, BY_NAME, origin_of
-from ..machine_code.compiled import entry, hot, int64
-from ..machine_code.pair_table import FREE, place_of
 from .columns import Column, read_only
 from .names import Actor, Combinations, Names, Words
 

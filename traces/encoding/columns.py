@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..machine_code.compiled import entry, hot
+from ...machine_code.compiled import entry, hot
 
 _WHOLE = 255
 """Eight validity bits of eight values that are all present."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ...machine_code.compiled import entry, int64
+from ...machine_code.pair_table import enter, new_pairs, roomy
 from ..format.schema import Group
-from ..machine_code.compiled import entry, int64
-from ..machine_code.pair_table import enter, new_pairs, roomy
 
 RETRY_PREFIX = "%RETRY%"
 DEAD_LETTER_PREFIX = "%DLQ%"

@@ -18,9 +18,9 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from ...machine_code.compiled import entry
 from ..format.schema import ABSENT
 from ..io.temporary import in_temporary_folder
-from ..machine_code.compiled import entry
 from .coding import TYPES, Coded
 from .columns import Chosen, Column
 

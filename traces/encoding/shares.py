@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine_code.compiled import constant, entry, hot, int64
+from ...machine_code.compiled import constant, entry, hot, int64
 from .coding import UNKNOWN_KIND, Coded
 
 _NO_QUEUE = constant(-1)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import entry
 from ..format.kinds import Kind
-from ..machine_code.compiled import entry
 from .names import Names, Slot
 
 

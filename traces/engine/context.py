@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ...machine_code.compiled import part
 from ..clocks.clocks import Clocks
 from ..encoding.context_events import ContextEvents
 from ..encoding.names import Actor, Names, Words
 from ..format.kinds import BROKER_RUNS, Kind
 from ..format.schema import master_of
-from ..machine_code.compiled import part
 
 T = TypeVar("T")
 

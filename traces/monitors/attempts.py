@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, int64, part
 from ..format.schema import ABSENT
-from ..machine_code.compiled import constant, int64, part
 from .chains import ATTEMPTS, CHAINS, LINKS, NEW_ATTEMPT, NEW_CHAIN
 from .message_table import TOGETHER, WENT_WELL
 from .notes import NOBODY

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import constant, entry, hot, int64, part
+from ...machine_code.pair_table import enter, new_pairs, roomy, value_of
 from ..claims.causes import Missing
 from ..claims.claims import CODE
 from ..claims.settings import Settings
@@ -20,8 +22,6 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import ROW
 from ..format.coverage import evidence_mask
 from ..format.kinds import Kind, Result, codes
-from ..machine_code.compiled import constant, entry, hot, int64, part
-from ..machine_code.pair_table import enter, new_pairs, roomy, value_of
 from .fold import FoldOfTables
 from .queue_events import QueueEvents
 from .terms import NEVER, terms_of

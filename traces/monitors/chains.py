@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import hot
 from ..format.schema import ABSENT
-from ..machine_code.compiled import hot
 from .message_table import MessageTable, grown, is_full, new_table
 from .notes import NOBODY
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from ...machine_code.compiled import constant, hot, int64, part
 from ...model.history import Regression
 from ..claims.claims import CODE
 from ..clocks.order import apart
@@ -15,7 +16,6 @@ from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .offset_queries import is_about_to_take
 from .ownership import VISIT, committer, settle, touch, window_of

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import int64, part
 from ...model.history import Cause
 from ..claims.claims import CODE
 from ..encoding.names import ORDERLY, RETRY_TOPIC
 from ..engine.context import CRASHED, STOPPED, ended_between
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
 from .attempts import copies_of, find_attempt
 from .chains import UNEXPLAINED_BEGIN, UNEXPLAINED_END
 from .notes import NOBODY, NOTHING, Seen, explain, judge, violate

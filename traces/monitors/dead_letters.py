@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import int64, part
 from ..claims.claims import CODE
 from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, find_attempt, with_broker
 from .copies import STORED, account
 from .delays import delay_of, level_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import int64, part
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
 from .attempts import attempt_of, earliest, find_attempt, leave, wait, with_broker
 from .copies import MOVED, REPEATED, STORED, account
 from .notes import NOBODY, NOTHING, Seen, judge, violate

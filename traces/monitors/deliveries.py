@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, hot, int64, part
 from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.findings import Doubt
 from ..format.kinds import Kind, Result
-from ..machine_code.compiled import constant, hot, int64, part
 from .commits import UNSURE, begin, retract
 from .departures import IS_FAILURE, IS_SUCCESS, departs
 from .notes import CERTAIN, JUDGED, RETRACTION, VIOLATION, finding, note

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...machine_code.compiled import hot
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, ORDERLY, RETRY_TOPIC
 from ..format.kinds import FAILURES, SUCCESSES, Kind, Result
-from ..machine_code.compiled import hot
 
 IS_SUCCESS = np.array([result in SUCCESSES for result in Result])
 IS_FAILURE = np.array([result in FAILURES or result is Result.SUSPEND for result in Result])

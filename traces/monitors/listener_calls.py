@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import int64, part
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
 from ..engine.findings import Doubt
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
 from .attempts import add_attempt, add_place, attempt_of, find_attempt, has_place
 from .copies import REACHED, account, account_original
 from .dead_letters import last_count, maximum_of

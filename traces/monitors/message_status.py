@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, entry, int64, part
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, OF_A_TOPIC, RETRY_TOPIC
 from ..engine.findings import Note
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, entry, int64, part
 from .commits import ROOM
 from .notes import NO_CLAIM, note
 from .ownership import ended, window_of

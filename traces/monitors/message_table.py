@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine_code.compiled import entry, hot, int64, part
+from ...machine_code.compiled import entry, hot, int64, part
 
 MESSAGE = np.dtype(
     [

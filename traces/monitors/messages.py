@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import entry, hot, int64, part
 from ..claims.settings import Settings
 from ..encoding.coding import Coded
 from ..encoding.names import DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC, Names
@@ -36,7 +37,6 @@ from ..engine.context import Context
 from ..format.kinds import Kind, Result, codes
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
-from ..machine_code.compiled import entry, hot, int64, part
 from .attempts import add_chain, chain_of, come_back, counts_at, depart, latest_attempt
 from .chains import Known, has_room, nothing_known, with_room
 from .copies import settle

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import constant, part
 from ..claims.claims import CLAIMS, CODE
 from ..clocks.order import gaps
 from ..engine.findings import ROW, Doubt, Note
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, part
 from .fold import MOST_KEPT, Outcome
 
 JUDGED, VIOLATED, DOUBTFUL, KEPT = range(4)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...machine_code.compiled import constant, entry, hot, int64, part
 from ..claims.claims import CODE
 from ..claims.marks import Beside, Condition, Mark, Value
 from ..claims.obligations import OBLIGATIONS, Blocked
@@ -19,7 +20,6 @@ from ..engine.context import Context
 from ..engine.findings import ROW, Note
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import Kind, Result, codes
-from ..machine_code.compiled import constant, entry, hot, int64, part
 from .duties import (
     BEGIN,
     CONDITIONS,

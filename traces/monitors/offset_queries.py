@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..machine_code.compiled import part
+from ...machine_code.compiled import part
 from .queue_state import PASS_LIMIT, UNKNOWN
 
 

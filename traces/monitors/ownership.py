@@ -9,13 +9,13 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from ...machine_code.compiled import constant, hot, int64, part
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, REOPENED, RESTARTED, STOPPED
 from ..engine.findings import Doubt, Note
 from ..format.kinds import Path
-from ..machine_code.compiled import constant, hot, int64, part
 from .notes import CERTAIN, JUDGED, NO_CLAIM, RETRACTION, VIOLATION, finding, note
 from .offset_queries import is_about_to_take
 from .queue_state import ALWAYS, LONG_PULL, UNKNOWN, WINDOWS

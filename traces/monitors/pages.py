@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..machine_code.compiled import hot, int64, part
-from ..machine_code.pair_table import enter, value_of
+from ...machine_code.compiled import hot, int64, part
+from ...machine_code.pair_table import enter, value_of
 
 
 class Flag(enum.IntFlag):

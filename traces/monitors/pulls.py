@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, int64, part
 from ..claims.claims import CODE
 from ..clocks.order import apart
 from ..encoding.names import BROADCASTING
 from ..engine.findings import Doubt
 from ..format.kinds import Path, Result
-from ..machine_code.compiled import constant, int64, part
 from .commits import SURE, begin, first_start, retract
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .offset_queries import asks

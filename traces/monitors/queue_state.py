@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..machine_code.compiled import constant
+from ...machine_code.compiled import constant
 from .terms import NEVER
 
 UNKNOWN = constant(-1)

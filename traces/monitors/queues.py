@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ...machine_code.compiled import entry, int64
+from ...machine_code.pair_table import FREE, new_pairs, roomy
 from ..claims.marks import MOVES, TURNS
 from ..claims.settings import Settings
 from ..clocks.order import Order
@@ -25,8 +27,6 @@ from ..engine.context import Context, actor_of
 from ..engine.findings import ROW, Note
 from ..format.kinds import Kind, Result
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import entry, int64
-from ..machine_code.pair_table import FREE, new_pairs, roomy
 from . import message_status
 from .causes import CauseFold
 from .commits import ROOM, SURE, begin, commit, correct, remove, reset

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ...machine_code.compiled import constant, hot, part
 from ..claims.obligations import Blocked
 from ..format.message_status import MessageStatus
-from ..machine_code.compiled import constant, hot, part
 from .pages import Flag, find, skip_missing
 from .queue_state import UNKNOWN
 

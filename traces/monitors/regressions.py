@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, part
 from ...model.history import Regression
 from ..claims.claims import CODE
 from ..clocks.order import apart
@@ -15,7 +16,6 @@ from ..encoding.names import BROADCASTING
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED
 from ..engine.findings import Doubt
 from ..format.kinds import Path
-from ..machine_code.compiled import constant, part
 from .notes import finding
 from .offset_queries import is_about_to_take
 from .ownership import committer, ended, forgot, has_failed_over, owners, settle, window_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, int64, part
 from ...model.history import Cause, Regression
 from ..claims.claims import CODE
 from ..claims.presupposed import Unexplained
@@ -17,7 +18,6 @@ from ..encoding.names import BROADCASTING, ORDERLY
 from ..engine.context import CRASHED, FAILED_OVER, RESTARTED, STOPPED
 from ..engine.findings import Doubt
 from ..format.kinds import Path
-from ..machine_code.compiled import constant, int64, part
 from .notes import finding
 from .ownership import VISIT, committer, ended, forgot, settle
 from .pages import Flag

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import entry, int64, part
 from ..claims.claims import CODE
 from ..encoding.names import BROADCASTING, DEAD_LETTER_TOPIC, NO_QUEUE, OF_A_TOPIC, RETRY_TOPIC
 from ..engine.findings import Doubt
 from ..format.message_status import MessageStatus
 from ..format.schema import ABSENT
-from ..machine_code.compiled import entry, int64, part
 from .attempts import copies_of, find_attempt, first_seen
 from .copies import settle
 from .dead_letters import gives_up, last_count, lowest_of, maximum_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import int64, part
 from ..claims.claims import CODE
 from ..encoding.names import ORDERLY
 from ..engine.findings import Doubt
 from ..format.kinds import Path, Result
 from ..format.schema import ABSENT
-from ..machine_code.compiled import int64, part
 from .attempts import SEVERAL, attempt_of, copies_of, counts_at, find_attempt, with_broker
 from .dead_letters import AT_ONCE, gives_up, last_count, lowest_of, maximum_of
 from .delays import bit_of, delay_of, lowest

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...machine_code.compiled import constant, int64, part
 from ..claims.claims import CODE
 from ..claims.steps import Misstep
 from ..encoding.names import NO_QUEUE, OF_A_TOPIC
-from ..machine_code.compiled import constant, int64, part
 from .message_table import ONCE, SEVERAL, find, find_or_add, key_of
 from .notes import NOBODY, violate
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...machine_code.compiled import constant
 from ..claims.settings import IDLE_LIMIT, Settings
 from ..clocks.order import Order
 from ..engine.context import Context
 from ..format.coverage import EVIDENCE_BIT, evidence_mask
 from ..format.kinds import BROKER_RUNS, Kind
-from ..machine_code.compiled import constant
 
 NEVER = constant(-(2**60))
 """The time of something that has not happened."""

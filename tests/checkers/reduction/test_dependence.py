@@ -8,9 +8,9 @@ import z3
 
 from rocketproof.checkers.reduction.dependence import Analysis, Dependence, key_of, load, store
 from rocketproof.checkers.reduction.observe import observe
+from rocketproof.machine_code.code_cache import FileCodeCache
 from rocketproof.model.kernel import Int, Lowered, Machine, State, lower, minimum
 from rocketproof.model.kernel.native import compile_machine, compile_truths
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
 
 
 def machine() -> Machine:

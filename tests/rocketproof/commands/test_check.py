@@ -19,13 +19,13 @@ from rocketproof.commands.check import CheckRequest
 from rocketproof.commands.check import run as run_check
 from rocketproof.commands.engine import SPARK_FROM_EVENTS, Engine, engine_of
 from rocketproof.commands.preparing import preparing
+from rocketproof.machine_code import compiled
+from rocketproof.machine_code.code_cache import FileCodeCache
+from rocketproof.machine_code.compiled import entry
 from rocketproof.output.progress import Progress
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.engine import local
 from rocketproof.traces.generate.simulation import Plan, simulate
-from rocketproof.traces.machine_code import compiled
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
-from rocketproof.traces.machine_code.compiled import entry
 from rocketproof.traces.monitors.messages import MessageFold
 
 from ..command import run

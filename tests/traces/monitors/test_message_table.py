@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rocketproof.traces.machine_code.compiled import entry, heavy
+from rocketproof.machine_code.compiled import entry, heavy
 from rocketproof.traces.monitors.message_table import (
     MessageTable,
     find,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine_code.compiled import heavy, part
+from ....machine_code.compiled import heavy, part
 from .codes import columns
 
 _SERIALS = 1 << 25

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....machine_code.compiled import heavy, part
 from ....model.history import Cause
 from ...format.kinds import Kind
-from ...machine_code.compiled import heavy, part
 from .agenda import put
 from .catalogue import Bug, Claim
 from .codes import NO, ZERO

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...machine_code.compiled import constant
+from ....machine_code.compiled import constant
 
 NO, ZERO = constant(-1), constant(0)
 """None, and 0, as arguments."""

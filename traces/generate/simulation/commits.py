@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import heavy, part
 from ....model.history import Regression
 from ...claims.settings import PERSIST_PERIOD
 from ...format.kinds import Kind, Path
-from ...machine_code.compiled import heavy, part
 from .agenda import put
 from .catalogue import Bug, Claim
 from .codes import NO, ZERO

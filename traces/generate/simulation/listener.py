@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....machine_code.compiled import part
 from ....model.history import Cause
 from ...format.kinds import Kind, Path, Result
-from ...machine_code.compiled import part
 from .agenda import put
 from .broker import send_on
 from .catalogue import Bug, Claim

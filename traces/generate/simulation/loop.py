@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...machine_code.compiled import heavy, part
+from ....machine_code.compiled import heavy, part
 from .agenda import next_time, put, take
 from .broker import come_due, produce
 from .codes import ZERO

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import part
 from ...format.kinds import Kind, Path, Result
-from ...machine_code.compiled import part
 from .agenda import put
 from .broker import GRACE
 from .catalogue import Bug, Claim

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ....machine_code.compiled import part
 from ...format.kinds import Kind, Path, Result
 from ...format.schema import ABSENT, ARROW, origin_of
-from ...machine_code.compiled import part
 
 WHOLE = ("offset", "next", "min", "max", "count", "origin", "attempt", "level", "due", "max_attempts")
 """Whole-number columns that only some kinds have."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import constant, part
 from ....model.history import Cause
 from ....model.retry_policy import EXPIRY_LEVEL as _EXPIRY_LEVEL
 from ...format.kinds import Kind, Path, Result
-from ...machine_code.compiled import constant, part
 from .agenda import put
 from .broker import send_on
 from .catalogue import Bug, Claim

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import constant, part
 from ...format.kinds import Kind, Path, Result
-from ...machine_code.compiled import constant, part
 from .broker import row_at
 from .codes import numbers
 from .rows import C

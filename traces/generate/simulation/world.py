@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....machine_code.compiled import heavy, part
 from ...format.kinds import Kind
-from ...machine_code.compiled import heavy, part
 from .catalogue import Claim
 from .codes import columns, numbers
 from .rows import clear

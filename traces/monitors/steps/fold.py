@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ....machine_code.compiled import entry, int64
+from ....machine_code.pair_table import new_pairs, roomy, value_of
 from ...claims.claims import CODE
 from ...claims.settings import Settings
 from ...claims.steps import Misstep
@@ -22,8 +24,6 @@ from ...engine.context import Context, actor_named
 from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
 from ...format.kinds import IN_WINDOW, LOCKS, Kind, Path, codes
-from ...machine_code.compiled import entry, int64
-from ...machine_code.pair_table import new_pairs, roomy, value_of
 from ..fold import FoldOfTables, Outcome, nothing
 from ..queue_events import QueueEvents
 from ..terms import NEVER, terms_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import int64, part
 from ...claims.settings import REBALANCE_PERIOD
 from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, ORDERLY, RETRY_TOPIC
 from ...format.kinds import Path, Result
 from ...format.schema import ABSENT
-from ...machine_code.compiled import int64, part
 from ..terms import NEVER
 from .limits import sent_to_broker, split
 from .offsets import tell_if_forgotten

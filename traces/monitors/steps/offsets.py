@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import part
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path
-from ...machine_code.compiled import part
 from ..terms import NEVER
 from .limits import sent_to_broker
 from .state import APART, LATE, MARKS, UNKNOWN, note_misstep

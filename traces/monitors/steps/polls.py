@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import int64, part
 from ...claims.steps import Misstep
-from ...machine_code.compiled import int64, part
 from .state import APART, SIGHTS, note_misstep
 
 LONG = 3_000

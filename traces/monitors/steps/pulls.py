@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import hot, int64, part
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Result
-from ...machine_code.compiled import hot, int64, part
 from ..terms import NEVER
 from .limits import brought, tell_if_full, tell_if_pulled_unlocked
 from .polls import hold, waited

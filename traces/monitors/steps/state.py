@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....machine_code.compiled import constant, hot, int64, part
+from ....machine_code.pair_table import enter, remove, value_of
 from ...claims.steps import Misstep
-from ...machine_code.compiled import constant, hot, int64, part
-from ...machine_code.pair_table import enter, remove, value_of
 from ..terms import NEVER
 
 APART = 1_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import int64, part
 from ...claims.steps import Misstep
 from ...encoding.names import DEAD_LETTER_TOPIC, RETRY_TOPIC
 from ...format.kinds import Kind
-from ...machine_code.compiled import int64, part
 from .polls import reached
 from .state import APART, BITS, LATER_QUEUE, OF_ANOTHER, SHOWN, UNKNOWN, note_misstep
 

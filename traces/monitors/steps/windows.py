@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....machine_code.compiled import int64, part
 from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Path, Result
-from ...machine_code.compiled import int64, part
 from ..terms import NEVER
 from .limits import mend
 from .listeners import tell_if_not_handed

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import rocketproof.traces
-from rocketproof.traces.machine_code import compiled
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
-from rocketproof.traces.machine_code.compiled import Entry, entry, hot, part
-from rocketproof.traces.machine_code.dependence import dependence_of
-from rocketproof.traces.machine_code.functions import Compiled
+from rocketproof.machine_code import compiled
+from rocketproof.machine_code.code_cache import FileCodeCache
+from rocketproof.machine_code.compiled import Entry, entry, hot, part
+from rocketproof.machine_code.dependence import dependence_of
+from rocketproof.machine_code.functions import Compiled
 from rocketproof.traces.monitors import message_table
 
 SOURCE = """
@@ -127,7 +127,7 @@ def test_code_of_another_constant_is_not_used(tmp_path: Path, monkeypatch: pytes
 
 PROGRAM = """
 import numpy as np
-from rocketproof.traces.machine_code import compiled
+from rocketproof.machine_code import compiled
 compiled.PATIENCE = 0
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.encoding.store_counts import StoreCounts, note_stores

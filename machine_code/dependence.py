@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import llvmlite
 import numpy as np
 
-from ...model.kernel import machine_code
+from ..model.kernel import machine_code
 from .functions import Compiled
 
 _LOAD_GLOBAL = opmap["LOAD_GLOBAL"]

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rocketproof.traces.machine_code import compiled, compiling
-from rocketproof.traces.machine_code.arguments import text_of, words_of
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
-from rocketproof.traces.machine_code.compiled import entry, hot, part
+from rocketproof.machine_code import compiled, compiling
+from rocketproof.machine_code.arguments import text_of, words_of
+from rocketproof.machine_code.code_cache import FileCodeCache
+from rocketproof.machine_code.compiled import entry, hot, part
 
 PAIR = np.dtype([("small", np.uint8), ("large", np.int64)])
 
@@ -126,7 +126,7 @@ def test_threads_compile_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_numba_is_not_imported_for_code_that_was_kept() -> None:
     program = (
-        "import sys; from rocketproof.traces.machine_code.pair_table import new_pairs, roomy; "
+        "import sys; from rocketproof.machine_code.pair_table import new_pairs, roomy; "
         "roomy(new_pairs(4), 4); "
         "print('numba' in sys.modules)"
     )

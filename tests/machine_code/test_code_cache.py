@@ -12,9 +12,9 @@ import pytest
 
 from rocketproof.checkers import plain_search
 from rocketproof.checkers.explore import explore
+from rocketproof.machine_code import code_cache
+from rocketproof.machine_code.code_cache import FileCodeCache, user_cache
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.traces.machine_code import code_cache
-from rocketproof.traces.machine_code.code_cache import FileCodeCache, user_cache
 
 CONFIGURATION = two_phase_commit.machine.configure(managers=3)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rocketproof.traces.machine_code.compiled import entry, heavy
-from rocketproof.traces.machine_code.pair_table import FREE, enter, new_pairs, remove, roomy, value_of
+from rocketproof.machine_code.compiled import entry, heavy
+from rocketproof.machine_code.pair_table import FREE, enter, new_pairs, remove, roomy, value_of
 
 
 def _work(pairs: Any, ones: Any, others: Any, values: Any, answers: Any) -> None:

@@ -17,7 +17,7 @@ from numba.core.typing import templates
 from numba.extending import models, register_model, typeof_impl
 from numba.np import arrayobj
 
-from ...model.kernel.machine_code import Host
+from ..model.kernel.machine_code import Host
 from .arguments import Words
 from .functions import ENTRY, Compiled, codes_of
 

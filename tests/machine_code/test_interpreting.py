@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from rocketproof.machine_code import compiled, interpreting
+from rocketproof.machine_code.arguments import words_of
+from rocketproof.machine_code.code_cache import FileCodeCache
+from rocketproof.machine_code.compiled import Entry, entry, hot, int64, part
+from rocketproof.machine_code.interpreting import interpret
 from rocketproof.traces.engine.local import check_locally
-from rocketproof.traces.machine_code import compiled, interpreting
-from rocketproof.traces.machine_code.arguments import words_of
-from rocketproof.traces.machine_code.code_cache import FileCodeCache
-from rocketproof.traces.machine_code.compiled import Entry, entry, hot, int64, part
-from rocketproof.traces.machine_code.interpreting import interpret
 from rocketproof.traces.samples import Sample, samples, settings_for
 
 ITEM = np.dtype(

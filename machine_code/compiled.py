@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...model.kernel.machine_code import Host
+from ..model.kernel.machine_code import Host
 from .arguments import Signature, Words, text_of, words_of
 from .code_cache import FileCodeCache, user_cache
 from .dependence import Dependence, dependence_of
