@@ -15,7 +15,14 @@ from types import CodeType, FunctionType
 from tests.asked import Asking
 
 ROOT = Path(__file__).parent.parent
-ASKED = ("tests/model/kernel", "tests/machine_code", "tests/checkers", "tests/traces", "tests/properties", "tests/rocketproof")
+ASKED = (
+    "tests/model/kernel",
+    "tests/machine_code",
+    "tests/checkers",
+    "tests/traces",
+    "tests/properties",
+    "tests/rocketproof",
+)
 """Folders whose tests are asked."""
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "build" / "site-pages"
 CONFIGURATION = ROOT / "build" / "site.yml"
 """What MkDocs is given: the settings beside this file, and the navigation."""
-FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof")
+FOLDERS = ("model", "properties", "machine_code", "checkers", "traces", "spark", "lab", "explorer", "rocketproof")
 PAGE_ENDINGS = (".md", ".html")
 """What the site has a page of."""
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")

@@ -26,7 +26,18 @@ from .console import (
     write_files,
 )
 
-FOLDERS = ("model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof", "benchmarks")
+FOLDERS = (
+    "model",
+    "properties",
+    "machine_code",
+    "checkers",
+    "traces",
+    "spark",
+    "lab",
+    "explorer",
+    "rocketproof",
+    "benchmarks",
+)
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 RULES = ROOT / "docs" / "rules.md"
 

@@ -142,7 +142,7 @@ print(codes(Kind)[Kind.STORE], list(stores.values()))
 
 def test_with_a_new_first_kind_the_counts_stay_right(tmp_path: Path) -> None:
     source = Path(rocketproof.traces.__path__[0]).parent
-    for package in ("model", "traces"):
+    for package in ("model", "machine_code", "traces"):
         shutil.copytree(
             source / package, tmp_path / "rocketproof" / package, ignore=shutil.ignore_patterns("*.zst", "*.pyc")
         )

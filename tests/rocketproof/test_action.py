@@ -46,7 +46,7 @@ def test_targets_of_make_are_there() -> None:
 
 def test_what_is_left_out_of_the_image_is_not_needed_for_the_wheel() -> None:
     left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
-    packages = {"model", "properties", "checkers", "traces", "spark", "lab", "explorer", "rocketproof"}
+    packages = {"model", "properties", "machine_code", "checkers", "traces", "spark", "lab", "explorer", "rocketproof"}
     linked = [path.resolve().relative_to(ROOT).parts[0] for name in packages for path in (ROOT / name).rglob("*")]
     assert {"docs", *packages} == set(linked)  # lessons and rules are links into the documents
     assert not set(linked) & set(left_out)

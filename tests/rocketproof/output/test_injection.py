@@ -137,7 +137,7 @@ def test_nothing_is_written_past_the_console() -> None:
     """A new way out needs a line above, and has to let what it writes through ``traces/format/printable.py``."""
     root = Path(rocketproof.cli.__file__).resolve().parent.parent
     found: dict[str, set[str]] = {}
-    for folder in ("rocketproof", "traces", "spark", "lab", "checkers"):
+    for folder in ("rocketproof", "machine_code", "traces", "spark", "lab", "checkers"):
         for path in (root / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Call) and (name := _way_out(node.func)):
