@@ -21,8 +21,8 @@ from ..traces.claims.settings import Settings
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.io import Trace, open_trace
 from .engine import Engine, chosen_engine, spark_session
+from .pairs import read_pairs
 from .preparing import preparing
-from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from ..traces.conformance.streams import Place

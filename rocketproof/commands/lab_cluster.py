@@ -16,7 +16,7 @@ from ..lab.process import tail_of
 from ..output.console import interrupts, make_console
 from ..output.files import check_folder_writable
 from ..output.progress import Interrupted
-from .sizes import read_pairs
+from .pairs import read_pairs
 
 ALL_WELL, NOT_WELL = range(2)
 _SHOWN_LINES = 20

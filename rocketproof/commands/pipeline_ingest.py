@@ -9,7 +9,7 @@ from ..output.console import PROBLEMS_SHOWN, console_beside, interrupts
 from ..output.files import write_json
 from ..traces.explain.report.words import counted
 from .engine import spark_session
-from .sizes import read_pairs
+from .pairs import read_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

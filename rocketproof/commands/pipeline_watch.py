@@ -19,10 +19,10 @@ from ..output.console import SafeConsole, console_beside, pressing
 from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
+from .pairs import read_pairs
 from .pipeline_ingest import session
 from .pipeline_mine import to_the_second
 from .preparing import preparing
-from .sizes import read_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..model.allocation import JAVA_CLASSES
 from ..model.kernel import nearest
 from ..output.files import STANDARD_OUTPUT, check_writable, read_text, read_toml
-from .sizes import read_pairs
+from .pairs import read_pairs
 
 if TYPE_CHECKING:
     from ..deployment.reading import DeploymentFile

@@ -1,9 +1,8 @@
-"""Times, sizes, deaths and settings as people write them: 50ms, 2s, 4GiB, CLIENT@TIME, NAME=VALUE."""
+"""Times, sizes and deaths as people write them: 50ms, 2s, 4GiB, CLIENT@TIME."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..errors import InputError
@@ -81,19 +80,3 @@ def read_count(option: str, text: str) -> int:
     if number < 1:
         raise InputError(f"{option} {text!r} is not a number. Write a whole number above 0, such as 1e6.")
     return number
-
-
-def read_pairs(option: str, texts: Iterable[str], *, example: str = "", may_be_empty: bool = False) -> dict[str, str]:
-    """Settings, NAME=VALUE each; the last one with a name counts.
-
-    Raises:
-        InputError: one has no name or, unless it may be empty, no value.
-    """
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals and (value or may_be_empty)):
-            like = f", such as {option} {example}" if example else ""
-            raise InputError(f"{option} {text!r} is not NAME=VALUE{like}.")
-        pairs[name] = value
-    return pairs
