@@ -252,8 +252,7 @@ class _Expanding:
         """Expand chunks until none are left."""
         search = self._search
         words, fan = search.words, search.fan
-        worker = _Worker(taken=np.zeros(fan, np.int64), told=np.full(4, NOT_FOUND, np.int64))
-        worker.told[states.MADE] = 0
+        worker = _Worker(taken=np.zeros(fan, np.int64), told=states.new_report())
         room = min(search.room, len(self._level) * fan + fan)
         made, ordered = np.empty((room, words), np.uint64), np.empty(room, np.uint64)
         tags = np.empty(fan, np.int64)
@@ -262,7 +261,7 @@ class _Expanding:
         while (chunk := self._chunk()) is not None:
             at, end = chunk
             while at < end:
-                at, more = states.expand(
+                at = states.expand(
                     search.native.successors,
                     search.native.properties,
                     search.terminal,
@@ -275,7 +274,7 @@ class _Expanding:
                     worker.taken,
                     worker.told,
                 )
-                count += more
+                count += int(worker.told[states.WRITTEN])
                 if worker.told[states.WRONG_STATE] >= 0:
                     return worker
                 if at < end:

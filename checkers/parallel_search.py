@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..machine_code.compiled import heavy
 from . import search
-from .kept_code import kept
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
+from .search import BLOCK, DEADLOCK, following, hash_of, is_of, region_mask, same, watch
 
 PART = 1 << 14
 """Maximum number of source states of a chunk for each thread: enough to make the waiting for each other negligible."""
@@ -101,7 +102,7 @@ class Team:
             begin = min(front + thread * part, front + sources)
             end = min(begin + part, front + sources)
             own = candidates.part(thread * room, (thread + 1) * room)
-            _expand(asked, space, begin, end, *self._rooms[thread], own, self._taken[thread], self._told[thread])
+            _expand(asked, space, begin, end, self._rooms[thread], own, self._taken[thread], self._told[thread])
 
         self._each(expand)
         wrong = self._told[:, _WRONG_STATE]
@@ -114,10 +115,14 @@ class Team:
         most = count + int(kept.sum())
         if most + search.BLOCK * self._fan > len(space.table) or count + len(candidates.hashes) > search.MOST_ROWS:
             return search.TABLE_FULL
-        if most > search.filled(len(space.slots)):
+        if most > len(space.slots) * search.TENTHS_FILLED // 10:
             return search.SLOTS_FULL
         places = np.empty(self._threads * int(kept.max()), np.int64)
-        self._each(lambda thread: _claim(thread, self._threads, space, count, candidates, room, kept, places))
+        self._each(
+            lambda thread: _claim(
+                thread, self._threads, space, count, candidates, room, kept, places, self._rooms[thread].ends
+            )
+        )
         own = [candidates.part(thread * room, thread * room + kept[thread]) for thread in range(self._threads)]
         firsts = np.cumsum([count, *(int(np.count_nonzero(part.fresh)) for part in own)])
         hits = np.full((self._threads, len(space.found)), NOT_FOUND, np.int64)
@@ -153,21 +158,18 @@ class Team:
         control[search.FRONT] = front
 
 
-@kept(nogil=True)
-def _expand(
-    asked: Any, space: Any, begin: int, end: int, out: Any, tags: Any, candidates: Any, taken: Any, told: Any
-) -> None:
+@heavy
+def _expand(asked: Any, space: Any, begin: int, end: int, room: Any, candidates: Any, taken: Any, told: Any) -> None:
     """Make the successors of the states from ``begin`` to ``end``, and keep those that are not in the table."""
-    table, slots, deadlocks = space.table, space.slots, space.control[search.DEADLOCK] == NOT_FOUND
+    table, slots, deadlocks = space.table, space.slots, space.control[DEADLOCK] == NOT_FOUND
     width = table.shape[1]
     row_bytes = width * 8
-    mask, region = np.uint64(len(slots) - 1), search.region_mask(slots)
-    values = np.empty(len(tags), np.uint64)
-    of = np.empty(len(tags), np.uint32)
+    mask, region = np.uint64(len(slots) - 1), region_mask(slots)
+    out, tags, values, of = room.out, room.tags, room.hashes, room.sources
     all_made = kept = 0
-    for front in range(begin, end, search.BLOCK):
+    for front in range(begin, end, BLOCK):
         made = 0
-        for row in range(front, min(front + search.BLOCK, end)):
+        for row in range(front, min(front + BLOCK, end)):
             number = call_successors(
                 asked.successors,
                 table.ctypes.data + row * row_bytes,
@@ -187,7 +189,7 @@ def _expand(
                 taken[tags[item]] += 1
             made += number
         for item in range(made):
-            values[item] = search.hash_of(out, item, width)
+            values[item] = hash_of(out, item, width)
             prefetch(slots.ctypes.data + np.intp(values[item] & mask) * 4)
         for item in range(made):
             known = slots[np.intp(values[item] & mask)]
@@ -204,33 +206,34 @@ def _expand(
                     candidates.sources[kept] = of[item]
                     kept += 1
                     break
-                if search.same(table, known - 1, out, item, width):
+                if same(table, known - 1, out, item, width):
                     break
-                place = search.following(place, region)
+                place = following(place, region)
         all_made += made
     told[_MADE] = all_made
     told[_KEPT] = kept
 
 
-@kept(nogil=True)
+@heavy
 def _claim(
-    thread: int, threads: int, space: Any, count: int, candidates: Any, room: int, kept: Any, places: Any
+    thread: int, threads: int, space: Any, count: int, candidates: Any, room: int, kept: Any, places: Any, ahead: Any
 ) -> None:
     """Mark those candidates in a thread's regions that equal no earlier candidate, and record their places.
+
+    ``ahead`` has room for the candidates of a block.
 
     Until it has a number, the candidate at ``i`` is in the index as if its number were ``count + i``.
     """
     slots, words, hashes, fresh = space.slots, candidates.words, candidates.hashes, candidates.fresh
     width = words.shape[1]
-    mask, region = np.uint64(len(slots) - 1), search.region_mask(slots)
+    mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     most = len(places) // threads
-    ahead = np.empty(search.BLOCK, np.int64)
     for part in range(threads):
         at, last = part * room, part * room + kept[part]
         while at < last:
             chosen = 0
-            while at < last and chosen < search.BLOCK:
-                if search.is_of(thread, threads, hashes[at] & mask, slots):
+            while at < last and chosen < BLOCK:
+                if is_of(thread, threads, hashes[at] & mask, slots):
                     prefetch(slots.ctypes.data + np.intp(hashes[at] & mask) * 4)
                     ahead[chosen] = at
                     chosen += 1
@@ -247,12 +250,12 @@ def _claim(
                         places[part * most + item - part * room] = np.int64(place)
                         break
                     # States in the table were compared in the phase before.
-                    if known > count and search.same(words, known - 1 - count, words, item, width):
+                    if known > count and same(words, known - 1 - count, words, item, width):
                         break
-                    place = search.following(place, region)
+                    place = following(place, region)
 
 
-@kept(nogil=True)
+@heavy
 def _settle(asked: Any, space: Any, row: int, candidates: Any, places: Any) -> None:
     """Make states from the marked candidates of a part, numbered from ``row`` on."""
     for item in range(len(candidates.fresh)):
@@ -262,5 +265,5 @@ def _settle(asked: Any, space: Any, row: int, candidates: Any, places: Any) -> N
             space.table[row, column] = candidates.words[item, column]
         space.parents[row] = candidates.sources[item]
         space.slots[places[item]] = row + 1
-        search.watch(asked, space, row)
+        watch(asked, space, row)
         row += 1

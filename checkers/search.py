@@ -1,4 +1,4 @@
-"""The search loop: breadth-first over packed states, compiled by numba and kept on disk.
+"""The search loop: breadth-first over packed states, compiled and kept on disk.
 
 States are in one table in the order in which they were found; ``parents`` gives for each the position of the state from
 which it was found, and ``slots`` is an open-addressed hash index over the table. Successors of a block of states are
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .kept_code import kept
+from ..machine_code.compiled import heavy, hot
 from .native_calls import NOT_FOUND, call_properties, call_successors, prefetch
 from .reduction.partial_order import keep
 from .reduction.symmetry import represent
@@ -29,6 +29,9 @@ DONE, PAUSED, TABLE_FULL, SLOTS_FULL, WROTE_OUTSIDE, DECIDED = range(6)
 
 REGIONS = 64
 """Number of parts of the index that share no entry, so that as many threads can write to it."""
+
+TENTHS_FILLED = 7
+"""How many of ten slots of an index may be taken."""
 
 MOST_ROWS = 2**32 - 2
 """Maximum number of states in a table: the index stores their numbers in 32 bits, and 0 means none."""
@@ -92,40 +95,59 @@ def space_of(begin: Any, *, rows: int, fan: int, predicates: int) -> Space:
     )
     space.table[:first] = begin
     space.parents[:first] = 0
-    index(space.table, first, space.slots)
+    index(space.table, first, space.slots, 0, 1)
     return space
 
 
-def room_of(fan: int, words: int) -> tuple[Any, Any]:
-    """Room for the successors of a block of states, and for the instances that lead to them."""
-    return np.empty((fan * BLOCK, words), np.uint64), np.empty(fan * BLOCK, np.int64)
+class Room(NamedTuple):
+    """Room for the successors of a block of states.
+
+    Attributes:
+        out: the successors, packed.
+        tags: the instances that lead to them.
+        sources: the positions of the states they come from.
+        hashes: their hashes.
+        ends: for each state of the block, where its successors end.
+    """
+
+    out: NDArray[np.uint64]
+    tags: NDArray[np.int64]
+    sources: NDArray[np.uint32]
+    hashes: NDArray[np.uint64]
+    ends: NDArray[np.int64]
 
 
-@kept(inline="always")
-def filled(slots: int) -> int:
-    """Number of states that an index with that many slots may hold."""
-    return slots * 7 // 10
+def room_of(fan: int, words: int) -> Room:
+    """Room for the successors of a block of states of that many words."""
+    room = fan * BLOCK
+    return Room(
+        out=np.empty((room, words), np.uint64),
+        tags=np.empty(room, np.int64),
+        sources=np.empty(room, np.uint32),
+        hashes=np.empty(room, np.uint64),
+        ends=np.empty(BLOCK, np.int64),
+    )
 
 
-@kept(inline="always")
+@hot
 def region_mask(slots: Any) -> Any:
     """Mask of the bits that distinguish a place from others in its region."""
     return np.uint64(len(slots) // REGIONS - 1)
 
 
-@kept(inline="always")
+@hot
 def is_of(thread: int, threads: int, place: Any, slots: Any) -> Any:
     """Whether a place is in a region of the given thread."""
     return np.intp(place) // (len(slots) // REGIONS) * threads // REGIONS == thread
 
 
-@kept(inline="always")
+@hot
 def following(place: Any, region: Any) -> Any:
     """The place to check after this one: the last of a region is followed by its first."""
     return (place & ~region) | ((place + np.uint64(1)) & region)
 
 
-@kept(inline="always")
+@hot
 def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
     """Whether two packed states are equal."""
     for column in range(width):  # noqa: SIM110 (compiled, and numba has no all())
@@ -134,7 +156,7 @@ def same(words: Any, row: Any, others: Any, other: Any, width: int) -> bool:
     return True
 
 
-@kept(inline="always")
+@hot
 def hash_of(words: Any, row: int, width: int) -> Any:
     """A 64-bit hash of a packed state."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -145,8 +167,8 @@ def hash_of(words: Any, row: int, width: int) -> Any:
     return value ^ (value >> np.uint64(29))
 
 
-@kept(nogil=True)
-def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1) -> None:
+@heavy
+def index(table: Any, count: int, slots: Any, thread: int, threads: int) -> None:
     """Enter the first ``count`` states of ``table`` into empty ``slots``; of several threads, each fills its own
     regions.
     """
@@ -161,25 +183,20 @@ def index(table: Any, count: int, slots: Any, thread: int = 0, threads: int = 1)
         slots[np.intp(place)] = row + 1
 
 
-@kept()
-def advance(
-    asked: Asked, space: Space, out: Any, tags: Any, pause_after: int, stop_when_decided: bool, reductions: Any
-) -> int:
+@heavy
+def advance(asked: Asked, space: Space, room: Room, pause_after: int, stop_when_decided: bool, reductions: Any) -> int:
     """Expand up to ``pause_after`` more states.
 
-    ``out`` and ``tags`` have room for the successors of a block. ``reductions`` has the tables of partial order and
-    symmetry; with None this is compiled as if there were no reductions.
+    ``reductions`` has the tables of partial order and symmetry; with None this is compiled as if there were no
+    reductions.
     """
     table, slots, control, taken = space.table, space.slots, space.control, space.taken
     width = table.shape[1]
     capacity = len(table)
-    limit = np.int64(filled(len(slots)))
+    out, tags, sources, hashes, ends = room.out, room.tags, room.sources, room.hashes, room.ends
+    limit = np.int64(len(slots) * TENTHS_FILLED // 10)
     mask, region = np.uint64(len(slots) - 1), region_mask(slots)
-    room = len(tags)
-    fan = room // BLOCK
-    sources = np.empty(room, np.uint32)
-    hashes = np.empty(room, np.uint64)
-    ends = np.empty(BLOCK, np.int64)
+    fan = len(tags) // BLOCK
     row_bytes = width * 8
     expanded = 0
     while True:
@@ -266,7 +283,7 @@ def advance(
             return DECIDED
 
 
-@kept(inline="always")
+@hot
 def watch(asked: Asked, space: Space, row: int) -> None:
     """Record which of the predicates occur first in a state."""
     if asked.watched != 0:
@@ -279,7 +296,7 @@ def watch(asked: Asked, space: Space, row: int) -> None:
                     space.control[UNDECIDED] -= 1
 
 
-@kept()
+@heavy
 def watch_first(asked: Asked, space: Space) -> None:
     """Judge the states in which a search begins."""
     for row in range(space.control[COUNT]):

@@ -1,4 +1,4 @@
-"""Sorted runs of packed states, in memory or in mapped files; compiled by numba.
+"""Sorted runs of packed states, in memory or in mapped files.
 
 States are ordered by the upper bits of their hash, and by their words if those are equal. Hashes are evenly
 distributed, so a state is found near the place that its hash suggests.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import search
-from .kept_code import kept
-from .native_calls import call_properties, call_successors
+from ..machine_code.compiled import heavy, hot
+from .native_calls import NOT_FOUND, call_properties, call_successors
+from .search import hash_of, same
 
 INDEX_BITS = 22
 """Number of lower bits of a hash that are replaced by the place of a state while states are sorted."""
@@ -20,16 +21,23 @@ INDEX_BITS = 22
 MOST = 1 << INDEX_BITS
 """Maximum number of states that are sorted at a time."""
 
-MADE, DEADLOCK, WRONG_STATE, WRONG_INSTANCE = range(4)
+WRITTEN, MADE, DEADLOCK, WRONG_STATE, WRONG_INSTANCE = range(5)
 """Positions in the report of an expansion; the last three are -1 if there is none."""
 
 
-@kept(inline="always")
+def new_report() -> NDArray[np.int64]:
+    """The report of an expansion that has not begun."""
+    told = np.full(5, NOT_FOUND, np.int64)
+    told[[WRITTEN, MADE]] = 0
+    return told
+
+
+@hot
 def _key(words: Any, row: Any) -> Any:
-    return search.hash_of(words, row, words.shape[1]) >> np.uint64(INDEX_BITS)
+    return hash_of(words, row, words.shape[1]) >> np.uint64(INDEX_BITS)
 
 
-@kept(inline="always")
+@hot
 def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
     """-1, 0 or 1, as the words of one state are less than, equal to or more than those of the other."""
     for column in range(words.shape[1]):
@@ -40,7 +48,7 @@ def _compared(words: Any, row: Any, others: Any, other: Any) -> int:
     return 0
 
 
-@kept(nogil=True)
+@heavy
 def expand(
     successors: int,
     properties: int,
@@ -53,26 +61,28 @@ def expand(
     recent: Any,
     taken: Any,
     told: Any,
-) -> Any:
-    """Write successors of the states from ``begin`` on to ``made``, except some that occurred before.
+) -> int:
+    """Write successors of the states from ``begin`` on to ``made``, except some that occurred before; how many is
+    ``told[WRITTEN]``.
 
     ``recent`` is a cache of known states, which is updated; its size is a power of two, and not zero.
 
     Returns:
-        The first state that was not expanded, and how many successors there are.
+        The first state that was not expanded.
     """
     width = table.shape[1]
     mask = np.uint64(len(recent) - 1)
     count = 0
     for row in range(begin, end):
+        told[WRITTEN] = count
         if count + len(tags) > len(made):
-            return row, count
+            return row
         address = table.ctypes.data + row * width * 8
         number = call_successors(successors, address, made.ctypes.data + count * width * 8, tags.ctypes.data)
         if number < 0:
             told[WRONG_STATE] = row
             told[WRONG_INSTANCE] = -1 - number
-            return row, count
+            return row
         if number == 0 and told[DEADLOCK] < 0 and call_properties(properties, address) & terminal == 0:
             told[DEADLOCK] = row
         told[MADE] += number
@@ -80,23 +90,24 @@ def expand(
         for item in range(number):
             taken[tags[item]] += 1
             of = first + item
-            place = np.intp(search.hash_of(made, of, width) & mask)
-            if not search.same(recent, place, made, of, width):
+            place = np.intp(hash_of(made, of, width) & mask)
+            if not same(recent, place, made, of, width):
                 for column in range(width):
                     recent[place, column] = made[of, column]
                     made[count, column] = made[of, column]
                 count += 1
-    return end, count
+    told[WRITTEN] = count
+    return end
 
 
-@kept(nogil=True)
+@heavy
 def keys(words: Any, out: Any) -> None:
     """The keys of states, each with the place of the state in its lower bits: sorted keys order the states."""
     for row in range(len(words)):
         out[row] = (_key(words, row) << np.uint64(INDEX_BITS)) | np.uint64(row)
 
 
-@kept(nogil=True)
+@heavy
 def unique(words: Any, ordered: Any, out: Any) -> int:
     """Write states in the order of their sorted keys, equal ones once; returns their number."""
     count = first = 0
@@ -125,7 +136,7 @@ def unique(words: Any, ordered: Any, out: Any) -> int:
     return count
 
 
-@kept(nogil=True)
+@heavy
 def subtract(words: Any, run: Any) -> int:
     """Remove the states of a sorted run from sorted ones; returns how many are left, at the beginning."""
     count = at = 0
@@ -139,7 +150,7 @@ def subtract(words: Any, run: Any) -> int:
     return count
 
 
-@kept(inline="always")
+@hot
 def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
     """The first place of a run, from ``at`` on, that is not before a state: found by doubling steps, then by
     bisection.
@@ -161,13 +172,13 @@ def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
     return low
 
 
-@kept(inline="always")
+@hot
 def _is_before(run: Any, at: Any, words: Any, row: Any, key: Any) -> bool:
     its = _key(run, at)
     return bool(its < key or (its == key and _compared(run, at, words, row) < 0))
 
 
-@kept(nogil=True)
+@heavy
 def merge(one: Any, other: Any, out: Any) -> int:
     """Merge two sorted runs that are not empty, with states of both only once; returns the number of states."""
     i = j = count = 0
@@ -198,7 +209,7 @@ def merge(one: Any, other: Any, out: Any) -> int:
     return count
 
 
-@kept(nogil=True)
+@heavy
 def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -> None:
     """Record, for each bit of ``wanted``, the first state in which the property is true, or false if inverted."""
     for row in range(len(words)):
@@ -209,13 +220,13 @@ def judge(properties: int, wanted: int, inverted: int, words: Any, found: Any) -
                     found[bit] = row
 
 
-@kept(nogil=True)
+@heavy
 def predecessor(successors: int, table: Any, wanted: Any, out: Any, tags: Any) -> int:
     """The first state of a table that has ``wanted`` among its successors; -1 if none has."""
     width = table.shape[1]
     for row in range(len(table)):
         number = call_successors(successors, table.ctypes.data + row * width * 8, out.ctypes.data, tags.ctypes.data)
         for item in range(number):
-            if search.same(out, item, wanted, 0, width):
+            if same(out, item, wanted, 0, width):
                 return row
     return -1

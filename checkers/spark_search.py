@@ -21,15 +21,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from ..machine_code.compiled import heavy
 from ..model.kernel.native import NativeMachine, load_machine
 from ..properties.property import Property
-from . import search
 from . import sorted_states as states
 from .exploration import Limits, raise_wrong_write
 from .folder_error import LOCK
-from .kept_code import kept
 from .level_search import CHECKPOINT, MOST_RUNS, Known, LevelSearch
 from .native_calls import NOT_FOUND
+from .search import hash_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,13 +97,11 @@ def _place(folder: str) -> tuple[Any, str]:
     return files, root.rstrip("/")
 
 
-@kept()
+@heavy
 def share_out(words: Any, shares: int, out: Any) -> None:
     """The share of each state, by bits of its hash that are not used for sorting."""
     for row in range(len(words)):
-        out[row] = (search.hash_of(words, row, words.shape[1]) & np.uint64(0xFFFFF)) * np.uint64(shares) >> np.uint64(
-            20
-        )
+        out[row] = (hash_of(words, row, words.shape[1]) & np.uint64(0xFFFFF)) * np.uint64(shares) >> np.uint64(20)
 
 
 def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str, bytes]]:
@@ -115,16 +113,16 @@ def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str
     room = max(2 * task.fan, min(_ROOM, len(table) * task.fan + task.fan))
     made, ordered, new = np.empty((room, task.words), np.uint64), np.empty(room, np.uint64), None
     tags, taken = np.empty(task.fan, np.int64), np.zeros(task.fan, np.int64)
-    told = np.full(4, NOT_FOUND, np.int64)
-    told[states.MADE] = 0
+    told = states.new_report()
     at = 0
     while at < len(table):
         recent = np.repeat(table[:1], 1 << 12, axis=0)  # every state of the level is known
-        at, count = states.expand(
+        at = states.expand(
             successors, properties, task.terminal, table, at, len(table), made, tags, recent, taken, told
         )
         if told[states.WRONG_STATE] >= 0:
             break
+        count = int(told[states.WRITTEN])
         states.keys(made[:count], ordered[:count])
         ordered[:count].sort()
         new = np.empty_like(made[:count])

@@ -173,7 +173,7 @@ class TableSearch:
 
     def _advance(self, states: int) -> int:
         return int(
-            search.advance(self._asked, self._space, *self._room, states, self._stop_when_decided, self._reductions)
+            search.advance(self._asked, self._space, self._room, states, self._stop_when_decided, self._reductions)
         )
 
     def _grow_slots(self) -> None:
@@ -181,7 +181,7 @@ class TableSearch:
         self._space = self._space._replace(slots=np.zeros(0, np.uint32))  # release the old before the new one is made
         self._space = self._space._replace(slots=np.zeros(size, np.uint32))
         if self._team is None:
-            search.index(self._space.table, self.states, self._space.slots)
+            search.index(self._space.table, self.states, self._space.slots, 0, 1)
         else:
             self._team.index(self._space.table, self.states, self._space.slots)
 

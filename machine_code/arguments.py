@@ -11,7 +11,7 @@ import numpy as np
 
 Signature = tuple[Any, ...]
 """The properties of arguments on which compiled code depends: for an array its type, number of dimensions and whether
-it is writable; for a number its type; for a named tuple its class, its content, and None as an end mark.
+it is writable; for a number its type; for a tuple its class, its content, and None as an end mark; for None its class.
 """
 
 
@@ -50,7 +50,7 @@ def words_of(arguments: Sequence[Any]) -> Words:
     """The arguments of a call as words.
 
     Raises:
-        TypeError: one is no whole number, contiguous array, or named tuple of those.
+        TypeError: one is no whole number, contiguous array, None, or tuple of those.
         OverflowError: a number has more than 64 bits.
     """
     signature: list[Any] = []
@@ -88,7 +88,9 @@ def _add(argument: Any, signature: list[Any], words: list[int]) -> None:
     elif isinstance(argument, (int, np.integer)):
         signature.append(np.dtype(type(argument)))
         words.append(int(argument))
+    elif argument is None:
+        signature.append(type(None))
     else:
         raise TypeError(
-            f"compiled functions take whole numbers, arrays and named tuples, not {type(argument).__name__}."
+            f"compiled functions take whole numbers, arrays, tuples and None, not {type(argument).__name__}."
         )

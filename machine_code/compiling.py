@@ -13,13 +13,14 @@ from typing import Any
 import numba
 from llvmlite import binding, ir
 from numba.core import imputils
+from numba.core.registry import cpu_target
 from numba.core.typing import templates
-from numba.extending import models, register_model, typeof_impl
+from numba.extending import intrinsic, models, register_model, typeof_impl
 from numba.np import arrayobj
 
 from ..model.kernel.machine_code import Host
 from .arguments import Words
-from .functions import ENTRY, Compiled, codes_of
+from .functions import ENTRY, Compiled, Instruction, codes_of
 
 # Numba's annotations do not cover all of it.
 _njit: Any = numba.njit
@@ -28,6 +29,8 @@ _types: Any = numba.types
 _arrays: Any = arrayobj
 _implementations: Any = imputils
 _templates: Any = templates
+_intrinsic: Any = intrinsic
+_cpu: Any = cpu_target
 
 # Without `_nrt` the compiler does not count references to arrays, which would otherwise take most of the time: nothing
 # is allocated, and all arrays belong to the caller.
@@ -45,6 +48,11 @@ _OF_C = frozenset({"memcpy", "memmove", "memset", "memcmp", "bcmp"})
 def dispatcher_of(function: Callable[..., Any], *, inline: bool) -> Any:
     """A function as a numba dispatcher; nothing is compiled yet."""
     return _njit(forceinline=inline, **_OPTIONS)(function)
+
+
+def intrinsic_of(typed: Callable[..., Any]) -> Any:
+    """An instruction as a numba intrinsic."""
+    return _intrinsic(typed)
 
 
 def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, bytes]:
@@ -69,6 +77,13 @@ def compile_entry(function: Compiled, words: Words, host: Host) -> tuple[bytes, 
 @typeof_impl.register(Compiled)
 def _type_of_compiled(function: Compiled, _context: object) -> Any:
     return _types.Dispatcher(function.dispatcher)
+
+
+@typeof_impl.register(Instruction)
+def _type_of_instruction(instruction: Instruction, _context: object) -> Any:
+    made = instruction.intrinsic
+    _cpu.typing_context.refresh()  # numba looks for new ones only before it begins to compile
+    return _cpu.typing_context.resolve_value_type(made)
 
 
 class _Words(numba.types.Opaque):
@@ -145,6 +160,8 @@ class _Reader:
         """Code for the value of a type."""
         if isinstance(wanted, _types.Array):
             return self._array(wanted)
+        if isinstance(wanted, _types.NoneType):
+            return self._context.get_dummy_value()
         if isinstance(wanted, _types.BaseTuple):
             return self._context.make_tuple(self._builder, wanted, [self.value(item) for item in wanted])
         return self._context.cast(self._builder, self._word(), _types.int64, wanted)

@@ -24,7 +24,7 @@ import llvmlite
 import numpy as np
 
 from ..model.kernel import machine_code
-from .functions import Compiled
+from .functions import Compiled, Instruction
 
 _LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
 _OUTSIDE = frozenset({"builtins", "math", "numpy"})
@@ -100,6 +100,8 @@ def _said(function: Callable[..., Any], value: Any, parts: list[Compiled]) -> st
     if isinstance(value, Compiled):
         parts.append(value)
         return f"function {value.py_func.__qualname__}"
+    if isinstance(value, Instruction):
+        return f"instruction {value.typed.__qualname__} {_file_of(value.typed.__module__).hex()}"
     if isinstance(value, Enum):
         return f"{kind.__qualname__}.{value.name}={value.value!r}"
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype)):
@@ -126,6 +128,12 @@ def _said(function: Callable[..., Any], value: Any, parts: list[Compiled]) -> st
         f"{function.__qualname__} refers to {value!r}, and nobody could tell whether kept machine code of it is still "
         "right; let it refer to compiled functions, numbers, arrays, tuples and types of records only."
     )
+
+
+@cache
+def _file_of(module: str) -> bytes:
+    """Digest of the text of a module: an instruction depends on how it is emitted."""
+    return hashlib.sha256(Path(str(sys.modules[module].__file__)).read_bytes()).digest()
 
 
 @cache

@@ -31,6 +31,24 @@ class Compiled:
         return dispatcher_of(self.py_func, inline=self.inline)
 
 
+class Instruction:
+    """Something that compiled functions do in LLVM's own words; plain Python cannot run it.
+
+    Attributes:
+        typed: what numba's ``intrinsic`` takes: a function of types that returns a signature, and what emits the code.
+    """
+
+    def __init__(self, typed: Callable[..., Any]) -> None:
+        self.typed = typed
+
+    @cached_property
+    def intrinsic(self) -> Any:
+        """The corresponding numba intrinsic."""
+        from .compiling import intrinsic_of
+
+        return intrinsic_of(self.typed)
+
+
 def codes_of(words: type[Enum]) -> Mapping[str, int]:
     """What members of an enumeration are in compiled functions: their numbers, or otherwise their positions."""
     if issubclass(words, int):

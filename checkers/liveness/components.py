@@ -5,12 +5,12 @@ Both number a component by its smallest member, so equal partitions are equal ar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kept_code import kept
+from ...machine_code.compiled import heavy
 
 SMALL_TRANSITIONS = 20_000
 """Graphs with up to this many transitions are given to networkx: a second implementation, which costs no time here."""
@@ -52,20 +52,42 @@ def components_by_arrays(
     starts: NDArray[np.int64], targets: NDArray[np.int32], inside: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
     """:func:`components` through Tarjan's algorithm, without recursion."""
-    return np.asarray(_tarjan(starts, targets, inside))
-
-
-@kept()
-def _tarjan(starts: Any, targets: Any, inside: Any) -> Any:
     size = len(inside)
+    visits = _Visits(
+        order=np.zeros(size, np.int32),
+        low=np.zeros(size, np.int32),
+        resume=np.zeros(size, np.int64),
+        calls=np.empty(size, np.int32),
+        stack=np.empty(size, np.int32),
+    )
     found = np.full(size, OUTSIDE, np.int32)
-    order = np.zeros(size, np.int32)  # position at which a state was visited, from 1 on
-    low = np.zeros(size, np.int32)  # earliest visited state that it is known to reach, on the same stack
-    resume = np.zeros(size, np.int64)  # next transition to look at
-    calls = np.empty(size, np.int32)
-    stack = np.empty(size, np.int32)
+    _tarjan(starts, targets, inside, visits, found)
+    return found
+
+
+class _Visits(NamedTuple):
+    """What Tarjan's algorithm keeps for each state, and its two stacks.
+
+    Attributes:
+        order: position at which it was visited, from 1 on.
+        low: earliest visited state that it is known to reach, on the same stack.
+        resume: next transition to look at.
+        calls: the states whose visit has begun and not ended.
+        stack: the states of components that are not complete.
+    """
+
+    order: NDArray[np.int32]
+    low: NDArray[np.int32]
+    resume: NDArray[np.int64]
+    calls: NDArray[np.int32]
+    stack: NDArray[np.int32]
+
+
+@heavy
+def _tarjan(starts: Any, targets: Any, inside: Any, visits: Any, found: Any) -> None:
+    order, low, resume, calls, stack = visits.order, visits.low, visits.resume, visits.calls, visits.stack
     height = visited = 0
-    for root in range(size):
+    for root in range(len(inside)):
         if not inside[root] or order[root] != 0:
             continue
         depth = 0
@@ -101,4 +123,3 @@ def _tarjan(starts: Any, targets: Any, inside: Any) -> Any:
                 for position in range(bottom, height):
                     found[stack[position]] = smallest
                 height = bottom
-    return found

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...machine_code.compiled import heavy
 from ...model.kernel import Lowered, ModelError
 from ...model.kernel.layout import Layout
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
 from ..exploration import NO_LIMITS, Limits
-from ..kept_code import kept
 from ..native_calls import call_properties, call_successors
+from ..search import hash_of, same
 
 MAX_STATES = 2**31 - 1
 MAX_INSTANCES = 2**16
@@ -90,7 +91,9 @@ class Graph:
 
     def depths(self) -> NDArray[np.int32]:
         """For each state the length of the shortest path from the initial state."""
-        return np.asarray(_depths(self.parents))
+        depths = np.zeros(len(self.parents), np.int32)
+        _fill_depths(self.parents, depths)
+        return depths
 
     def path_to(self, number: int) -> list[int]:
         """The states on a shortest path from the initial state to ``number``, both included."""
@@ -245,34 +248,22 @@ class _Builder:
         )
 
 
-# The hash is not shared with ``search``: numba keeps compiled code until *this* file changes, and a table hashed in two
-# different ways would contain states twice.
-@kept()
-def _hash(words: Any, row: int, width: int) -> Any:
-    value = np.uint64(0x9E3779B97F4A7C15)
-    for column in range(width):
-        value = (value ^ words[row, column]) * np.uint64(0xD6E8FEB86659FD93)
-        value ^= value >> np.uint64(32)
-    value *= np.uint64(0xD6E8FEB86659FD93)
-    return value ^ (value >> np.uint64(32))
-
-
-@kept()
+@heavy
 def _index(words: Any, count: int, slots: Any) -> None:
     mask = np.uint64(len(slots) - 1)
     for row in range(count):
-        place = _hash(words, row, words.shape[1]) & mask
+        place = hash_of(words, row, words.shape[1]) & mask
         while slots[np.intp(place)] != 0:
             place = (place + np.uint64(1)) & mask
         slots[np.intp(place)] = row + 1
 
 
-@kept()
+@heavy
 def _judge_first(properties: int, words: Any, holds: Any) -> None:
     holds[0] = call_properties(properties, words.ctypes.data)
 
 
-@kept()
+@heavy
 def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_after: int) -> int:
     """Follow up to ``pause_after`` more states; a state that does not fit is left for the next call, as if
     untouched.
@@ -298,7 +289,7 @@ def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_afte
         if edges + made > len(targets):
             return _EDGES_FULL
         for item in range(made):
-            place = _hash(out, item, width) & mask
+            place = hash_of(out, item, width) & mask
             while True:
                 row = np.intp(slots[np.intp(place)]) - 1
                 if row < 0:
@@ -312,12 +303,7 @@ def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_afte
                     holds[row] = call_properties(properties, words.ctypes.data + row * width * 8)
                     control[_COUNT] = row + 1
                     break
-                same = True
-                for column in range(width):
-                    if words[row, column] != out[item, column]:
-                        same = False
-                        break
-                if same:
+                if same(words, row, out, item, width):
                     break
                 place = (place + np.uint64(1)) & mask
             targets[edges + item] = row
@@ -328,9 +314,7 @@ def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_afte
     return _PAUSED
 
 
-@kept()
-def _depths(parents: Any) -> Any:
-    depths = np.zeros(len(parents), np.int32)
+@heavy
+def _fill_depths(parents: Any, depths: Any) -> None:
     for number in range(1, len(parents)):
         depths[number] = depths[parents[number]] + 1
-    return depths

@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...machine_code.compiled import heavy, part
 from ...model.kernel import ModelError
 from ...model.kernel.plain import PlainMachine
-from ..kept_code import kept
 from ..run import Run, replay
 from .fair_components import divided, judge_components
 from .graph import Graph
@@ -91,7 +91,9 @@ def find_fair_lasso(
     """
     inside = within.copy()
     inside[graph.followed :] = False
-    distances, via = _stems(graph.starts, graph.targets, graph.depths(), start & inside, inside)
+    distances, via = (np.full(graph.states, -1, np.int32) for _ in range(2))
+    queue = np.empty(graph.states, np.int32)
+    _find_stems(graph.starts, graph.targets, graph.depths(), start & inside, inside, distances, via, queue)
     component = divided(graph, distances >= 0, _flags(graph, strongly))
     again = again if again is not None else np.ones(graph.states, np.bool_)
     loop = _Search(graph, tuple(fair), frozenset(strongly), distances, component, again).best_loop()
@@ -161,13 +163,14 @@ class _Search:
         # early.
         self._via = np.full(graph.states, -1, np.int64)
         self._queue = np.empty(graph.states, np.int32)
+        self._path = np.empty(graph.states + 1, np.int64)
 
     def best_loop(self) -> tuple[int, list[int]] | None:
         """The loop with the shortest lasso of those tried; None if no component is fair."""
         reached = np.flatnonzero(self._component >= 0)
         members = reached[np.argsort(self._component[reached], kind="stable")]
         strong, weak = self._flags(self._strong), self._flags(self._all & ~self._strong)
-        fair, idle = judge_components(*self._graph.rows(), self._component, members, weak, strong, self._again)
+        fair, idle = judge_components(self._graph, self._component, members, weak, strong, self._again)
         best = None
         if idle.any():
             best = (self._nearest_of(members[idle], 1)[0], list[int]())
@@ -197,7 +200,7 @@ class _Search:
         at, loop = anchor, list[int]()
         missing = self._all & ~self._served_in(anchor)
         while missing or at != anchor:
-            part = _nearest(
+            length = _find_nearest(
                 *self._graph.rows(),
                 self._component,
                 at,
@@ -208,13 +211,14 @@ class _Search:
                 -1 if missing else anchor,
                 self._via,
                 self._queue,
-            ).tolist()
-            if not part:
+                self._path,
+            )
+            if not length:
                 raise ModelError("a fair component is not connected; the search for components is wrong.")
-            for edge in part:
+            for edge in self._path[:length][::-1].tolist():
                 at = int(self._graph.targets[edge])
                 missing &= ~(self._served_by(edge) | self._served_in(at))
-            loop += part
+                loop.append(edge)
         return loop
 
     def _without_detours(self, loop: list[int]) -> list[int]:
@@ -284,16 +288,16 @@ def _union(masks: Iterable[int]) -> int:
     return functools.reduce(operator.or_, masks, 0)
 
 
-@kept()
-def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> Any:
-    """For each state, the length of the shortest stem to it (-1 without one), and its predecessor ``inside``.
+@heavy
+def _find_stems(
+    starts: Any, targets: Any, depths: Any, start: Any, inside: Any, distances: Any, via: Any, queue: Any
+) -> None:
+    """Write, for each state, the length of the shortest stem to it (it is -1 without one), and its predecessor
+    ``inside``.
 
     A stem takes any path to a state of ``start``, which has no predecessor, and from there stays ``inside``.
     """
     size = len(depths)
-    distances = np.full(size, -1, np.int32)
-    via = np.full(size, -1, np.int32)
-    queue = np.empty(size, np.int32)
     head = tail = candidate = level = 0
     while True:
         # States are numbered by depth, so those of ``start`` join in the order of their distance.
@@ -305,7 +309,7 @@ def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> A
             candidate += 1
         if head == tail:
             if candidate == size:
-                return distances, via
+                return
             level = depths[candidate]
             continue
         end = tail
@@ -322,8 +326,8 @@ def _stems(starts: Any, targets: Any, depths: Any, start: Any, inside: Any) -> A
         level += 1
 
 
-@kept()
-def _nearest(
+@heavy
+def _find_nearest(
     starts: Any,
     targets: Any,
     instances: Any,
@@ -336,14 +340,17 @@ def _nearest(
     destination: int,
     via: Any,
     queue: Any,
-) -> Any:
-    """Transitions of a shortest path from ``source``, inside its component, that serves a demand or reaches a given
-    state.
+    path: Any,
+) -> int:
+    """Write the transitions of a shortest path from ``source``, inside its component, that serves a demand or reaches a
+    given state, the last one first; returns how many there are.
 
     It ends with a transition that takes a ``wanted`` instance, or in a state where one of ``spared`` is disabled, or in
     one of ``again`` if that is wanted, or at ``destination``.
     """
-    count = spared.sum()
+    count = 0
+    for number in range(len(spared)):
+        count += spared[number]
     name = component[source]
     queue[0] = source
     head, tail, hit = 0, 1, -1
@@ -368,11 +375,24 @@ def _nearest(
             if serves:
                 hit = edge
                 break
-    path = []
+    length = 0
     while hit >= 0:
-        path.append(hit)
-        state = np.searchsorted(starts, hit, side="right") - 1
-        hit = via[state]
+        path[length] = hit
+        length += 1
+        hit = via[_source(starts, hit)]
     for place in range(tail):
         via[queue[place]] = -1
-    return np.array(path[::-1], np.int64)
+    return length
+
+
+@part
+def _source(starts: Any, edge: int) -> int:
+    """The state that a transition leaves."""
+    low, high = 0, len(starts) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if starts[middle] <= edge:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -111,7 +111,7 @@ class _States:
         """Search until a row that must hold is violated (if one is enough), to the end, or to the limit."""
         pause = _FIRST_PAUSE
         while True:
-            status = search.advance(self._asked, self._space, *self._room, pause, False, None)
+            status = search.advance(self._asked, self._space, self._room, pause, False, None)
             violated = self._violated()
             if violated and not self._every_row:
                 return Found(kills=violated, complete=False)
@@ -122,7 +122,7 @@ class _States:
                 return Found(kills=(*violated, *self._missing()), complete=True, taken=self._actions())
             if status == search.SLOTS_FULL:
                 self._space = self._space._replace(slots=np.zeros(len(self._space.slots) * 4, np.uint32))
-                search.index(self._space.table, int(self._space.control[search.COUNT]), self._space.slots)
+                search.index(self._space.table, int(self._space.control[search.COUNT]), self._space.slots, 0, 1)
             if status == search.TABLE_FULL or self._space.control[search.COUNT] >= self._limit:
                 return Found(kills=violated, complete=False)
             pause *= 2

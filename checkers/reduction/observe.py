@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...machine_code.compiled import heavy, part
 from ...model.kernel.native import NativeMachine, NativeTruths
-from .. import native_calls
-from ..kept_code import kept
+from ..native_calls import call_successors, call_with_result
 
 _STEPS = 3000
 _LONGEST_WALK = 60
@@ -34,9 +34,11 @@ def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[ND
         native.successors,
         truths.address,
         start,
+        start.copy(),
         np.empty((room, words), np.uint64),
         np.empty(room, np.int64),
         np.zeros((2, max(1, truths.words)), np.uint64),
+        np.zeros(instances, np.int64),
         disturbed,
         enabled,
         _STEPS,
@@ -44,14 +46,16 @@ def observe(native: NativeMachine, truths: NativeTruths, atoms: int) -> tuple[ND
     return disturbed, enabled
 
 
-@kept()
+@heavy
 def _walk(
     successors: int,
     truths: int,
     start: Any,
+    state: Any,
     out: Any,
     tags: Any,
     bits: Any,
+    counts: Any,
     disturbed: Any,
     enabled: Any,
     steps: int,
@@ -59,12 +63,10 @@ def _walk(
     width = out.shape[1]
     row_bytes = width * 8
     fan = len(disturbed)
-    state = start.copy()
-    counts = np.zeros(fan, np.int64)
     random = np.uint64(0x9E3779B97F4A7C15)
     length = 0
     for _ in range(steps):
-        number = native_calls.call_successors(successors, state.ctypes.data, out.ctypes.data, tags.ctypes.data)
+        number = call_successors(successors, state.ctypes.data, out.ctypes.data, tags.ctypes.data)
         if number <= 0 or length == _LONGEST_WALK:
             if length == 0:
                 return
@@ -72,15 +74,15 @@ def _walk(
                 state[column] = start[column]
             length = 0
             continue
-        native_calls.call_with_result(truths, state.ctypes.data, bits.ctypes.data)
+        call_with_result(truths, state.ctypes.data, bits.ctypes.data)
         for item in range(number):
-            native_calls.call_with_result(truths, out.ctypes.data + item * row_bytes, bits[1].ctypes.data)
+            call_with_result(truths, out.ctypes.data + item * row_bytes, bits[1].ctypes.data)
             for atom in range(len(enabled)):
                 word, shift = atom >> 6, np.uint64(atom & 63)
                 if ((~bits[0, word] & bits[1, word]) >> shift) & np.uint64(1):
                     enabled[atom, tags[item]] = True
             place = (item + 1) * fan
-            counts[item] = native_calls.call_successors(
+            counts[item] = call_successors(
                 successors,
                 out.ctypes.data + item * row_bytes,
                 out.ctypes.data + place * row_bytes,
@@ -100,7 +102,7 @@ def _walk(
         length += 1
 
 
-@kept()
+@part
 def _same(out: Any, tags: Any, counts: Any, fan: int, first: int, second: int) -> bool:
     """Whether ``second`` after ``first`` and ``first`` after ``second`` are possible and lead to the same state."""
     one = _find(tags, (first + 1) * fan, counts[first], tags[second])
@@ -113,7 +115,7 @@ def _same(out: Any, tags: Any, counts: Any, fan: int, first: int, second: int) -
     return same
 
 
-@kept()
+@part
 def _find(tags: Any, start: int, count: int, wanted: int) -> int:
     for item in range(start, start + count):
         if tags[item] == wanted:

@@ -30,12 +30,12 @@ import numpy as np
 import z3
 from numpy.typing import NDArray
 
+from ...machine_code.compiled import part
 from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache, NativeMachine, compile_truths
 from ...properties.property import Kind as PropertyKind
 from ...properties.property import Property
-from .. import native_calls
-from ..kept_code import kept
+from ..native_calls import NOT_FOUND, call_with_result
 from .conditions import Conditions, Kind
 from .dependence import Analysis, Dependence, key_of, load, store
 from .observe import observe
@@ -197,7 +197,7 @@ def _packed(rows: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-@kept()
+@part
 def keep(
     tables: Tables, found: Any, deadlock_found: bool, states: int, ends: Any, out: Any, tags: Any, sources: Any
 ) -> Any:
@@ -223,11 +223,11 @@ def keep(
             words[_ENABLED, word] = words[_CHOSEN, word] = 0
         for item in range(start, end):
             words[_ENABLED, tags[item] >> 6] |= np.uint64(1) << np.uint64(tags[item] & 63)
-        native_calls.call_with_result(truths, states + state * row_bytes, bits.ctypes.data)
+        call_with_result(truths, states + state * row_bytes, bits.ctypes.data)
         stamps[-1] += 1
         conditions = np.int64(0)
         for target in range(len(targets)):
-            if found[target] == native_calls.NOT_FOUND:
+            if found[target] == NOT_FOUND:
                 conditions = _push(stamps, stacks, targets[target], conditions)
         _close(nodes, parts, guards, sets, bits, words, stacks, stamps, np.int64(_CHOSEN), np.int64(0), conditions)
         if deadlocks and end > start and _shared(words, _CHOSEN) == 0:
@@ -272,7 +272,7 @@ def keep(
     return left
 
 
-@kept()
+@part
 def _close(
     nodes: Any,
     parts: Any,
@@ -341,7 +341,7 @@ def _close(
             return
 
 
-@kept()
+@part
 def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
     """Put a condition on the stack unless it has been there before."""
     if stamps[node] != stamps[-1]:
@@ -351,7 +351,7 @@ def _push(stamps: Any, stacks: Any, node: Any, conditions: Any) -> Any:
     return conditions
 
 
-@kept()
+@part
 def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instances: Any) -> Any:
     """Add a set of instances; the consequences of the new ones are still to be added."""
     for word in range(words.shape[1]):
@@ -365,7 +365,7 @@ def _add_all(stacks: Any, words: Any, members: Any, sets: Any, row: Any, instanc
     return instances
 
 
-@kept()
+@part
 def _shared(words: Any, members: int) -> Any:
     """Number of members that can happen now."""
     number = np.int64(0)
@@ -374,7 +374,7 @@ def _shared(words: Any, members: int) -> Any:
     return number
 
 
-@kept()
+@part
 def _ones(word: Any) -> Any:
     """Number of bits that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...machine_code.compiled import heavy, part
 from ...model.kernel import Cell, Elements, ModelError
 from ...model.kernel.layout import WORD_BITS
 from ...model.kernel.native import CodeCache, NativeMachine, compile_moves
-from .. import native_calls
-from ..kept_code import kept
+from ..native_calls import call_with_result
 from .equivariance import symmetric_domains
 
 _FEW_PERMUTATIONS = 24
@@ -208,7 +208,7 @@ def _image(cell: Cell, images: dict[str, tuple[int, ...]]) -> tuple[int | None, 
     )
 
 
-@kept()
+@heavy
 def represent(records: Records, permutations: Permutations, states: Any, count: int) -> None:
     """Replace the first ``count`` packed states by their representatives."""
     addresses, best, trial = permutations.addresses, permutations.best, permutations.trial
@@ -224,7 +224,7 @@ def represent(records: Records, permutations: Permutations, states: Any, count: 
         if sorts:
             _sort(sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, best)
         for permutation in range(len(addresses)):
-            native_calls.call_with_result(addresses[permutation], state.ctypes.data, trial.ctypes.data)
+            call_with_result(addresses[permutation], state.ctypes.data, trial.ctypes.data)
             if sorts:
                 _sort(
                     sizes, fields, starts, key_starts, words, shifts, masks, key_words, key_shifts, keys, order, trial
@@ -234,13 +234,13 @@ def represent(records: Records, permutations: Permutations, states: Any, count: 
         _copy(best, state)
 
 
-@kept()
+@part
 def _copy(source: Any, target: Any) -> None:
     for column in range(len(source)):
         target[column] = source[column]
 
 
-@kept()
+@part
 def _less(one: Any, other: Any) -> bool:
     for column in range(len(one)):
         if one[column] != other[column]:
@@ -248,7 +248,7 @@ def _less(one: Any, other: Any) -> bool:
     return False
 
 
-@kept()
+@part
 def _sort(
     sizes: Any,
     all_fields: Any,

@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 
 import rocketproof.traces
+from rocketproof.checkers import search
+from rocketproof.checkers.native_calls import call_properties, call_successors
 from rocketproof.machine_code import compiled
 from rocketproof.machine_code.code_cache import FileCodeCache
 from rocketproof.machine_code.compiled import Entry, entry, hot, part
 from rocketproof.machine_code.dependence import dependence_of
-from rocketproof.machine_code.functions import Compiled
+from rocketproof.machine_code.functions import Compiled, Instruction
 from rocketproof.traces.monitors import message_table
 
 SOURCE = """
@@ -88,9 +90,22 @@ def test_what_cannot_be_told_is_refused() -> None:
         made(("LIMIT = 3", "LIMIT = {3}"), ("(1, LIMIT)", "(1, 3)"))
 
 
+def test_an_instruction_counts_with_the_text_of_its_file() -> None:
+    one, other = Instruction(call_successors.typed), Instruction(call_properties.typed)
+
+    def digest(instruction: Instruction) -> bytes:
+        space: dict[str, Any] = {"instruction": instruction}
+        exec("def function(number): return instruction(number)", space)
+        return dependence_of(Compiled(space["function"])).digest
+
+    assert digest(one) == digest(call_successors)
+    assert digest(one) != digest(other)
+
+
 def test_it_is_told_how_much_is_compiled() -> None:
     assert dependence_of(Compiled(lambda number: number)).functions == 1
     assert dependence_of(message_table.find).functions == 6  # type: ignore[arg-type]
+    assert dependence_of(search.advance).functions == 16  # type: ignore[arg-type]
 
 
 def test_many_names() -> None:

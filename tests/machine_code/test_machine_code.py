@@ -16,7 +16,8 @@ import pytest
 from rocketproof.machine_code import compiled, compiling
 from rocketproof.machine_code.arguments import text_of, words_of
 from rocketproof.machine_code.code_cache import FileCodeCache
-from rocketproof.machine_code.compiled import entry, hot, part
+from rocketproof.machine_code.compiled import entry, heavy, hot, part
+from rocketproof.machine_code.functions import Instruction
 
 PAIR = np.dtype([("small", np.uint8), ("large", np.int64)])
 
@@ -49,6 +50,25 @@ def _weigh(tables: Any, given: Any, add: int) -> int:
     for at in range(len(tables.pairs)):
         total += _weight(tables.pairs, at) - given[at]
         tables.pairs[at].large = -at
+    return total
+
+
+def _typed_swap(typing_context: Any, number: Any) -> Any:
+    """The bytes of a number in the other order."""
+    from numba import types
+
+    return types.int64(types.int64), lambda context, builder, signature, given: builder.bswap(given[0])
+
+
+swap: Any = Instruction(_typed_swap)
+
+
+def _swapped(numbers: Any, masks: Any) -> int:
+    total = 0
+    for at in range(len(numbers)):
+        total += swap(numbers[at])
+        if masks is not None:
+            total += masks[at]
     return total
 
 
@@ -124,12 +144,17 @@ def test_threads_compile_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(made) == 1
 
 
-def test_numba_is_not_imported_for_code_that_was_kept() -> None:
-    program = (
-        "import sys; from rocketproof.machine_code.pair_table import new_pairs, roomy; "
-        "roomy(new_pairs(4), 4); "
-        "print('numba' in sys.modules)"
-    )
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from rocketproof.machine_code.pair_table import new_pairs, roomy; roomy(new_pairs(4), 4)",
+        "import numpy as np; from rocketproof.checkers.search import index; "
+        "index(np.ones((2, 1), np.uint64), 2, np.zeros(1 << 16, np.uint32), 0, 1)",
+    ],
+    ids=["monitors", "searches"],
+)
+def test_numba_is_not_imported_for_code_that_was_kept(program: str) -> None:
+    program = f"import sys; {program}; print('numba' in sys.modules)"
     told = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in "ab"]
     assert told[1].stdout == "False\n"
 
@@ -146,6 +171,14 @@ def test_numba_is_not_imported_for_code_that_was_kept() -> None:
 def test_other_arguments_are_refused(argument: Any, said: str) -> None:
     with pytest.raises(TypeError, match=said):
         entry(_fill)(np.zeros(1), argument)
+
+
+def test_an_instruction_and_arguments_that_may_be_none(kept: Path) -> None:
+    numbers = np.array([1 << 56, 2 << 56], np.int64)
+    for _ in range(2):  # compiled, then loaded
+        assert heavy(_swapped)(numbers, None) == 3
+        assert heavy(_swapped)(numbers, np.array([10, 20], np.int64)) == 33
+    assert len(list(kept.glob("*.code"))) == 2
 
 
 def test_words_of_an_enumeration_are_numbers(kept: Path) -> None:
