@@ -132,8 +132,10 @@ def age_of_a_call(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 
     def goes_on(m: IntLike) -> BoolLike:
         in_window = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
-        beyond = all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
-        return any_of(in_window, beyond)
+        if not s.orphans:
+            return in_window
+        ran = any_of(s.was.stage[c, q, m] == Stage.RUNNING, s.was.orphan[c, q, m] != Orphan.NONE)
+        return any_of(in_window, all_of(ran, s.orphan[c, q, m] != Orphan.NONE))
 
     same_call = all_of(calls(s, c, q), s.exists(Message, goes_on))
     return all_of(
@@ -175,15 +177,20 @@ def calls_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 
 @always("orderly-queue-is-pulled-under-its-lock", "PL-10", "OR-9")
 def pulled_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
-    """An orderly client that has learnt that its lock is lost pulls no messages from that queue."""
-    moved = all_of(s.was.owns[c, q], s.owns[c, q], s.was.next_offset[c, q] < s.next_offset[c, q])
+    """An orderly client that has learnt that its lock is lost pulls no messages from that queue, and does not ask where
+    to start.
+    """
+    moved = all_of(s.was.owns[c, q], s.owns[c, q], not_(same(s.was.next_offset[c, q], s.next_offset[c, q])))
     return implies(moved, all_of(s.was.locked[c, q], s.was.life[c] == Life.UP))
 
 
 @always("lock-is-new-to-who-gets-it", "OR-1", "OR-10")
 def lock_is_new(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
-    """A client that gets the lock of a queue, even by a late request, has it for its whole time."""
-    return implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0)
+    """A client that gets the lock of a queue, even by a late request, has it for its whole time, and knows of it if it
+    has the queue.
+    """
+    got = all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1)
+    return implies(got, all_of(s.holder_age[q] == 0, implies(s.owns[c, q], s.locked[c, q])))
 
 
 @always("queue-is-given-up-without-a-call", "RB-33", "RB-34")
@@ -299,6 +306,19 @@ def returns_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 def counts_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """The result of a call may still be acted upon while its client shuts down."""
     return all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE)
+
+
+@sometimes("late-call-returns-during-a-stop", "OR-7", "ST-8")
+def late_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A listener call whose window is gone may still return while its client shuts down."""
+    ended = s.exists(Message, lambda m: all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE))
+    return all_of(_stopping(s, c), ended)
+
+
+@always("certain-renewal-is-in-time", "OR-9")
+def renewed_in_time(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A client that renews without fail always has a lock that it may believe in, for each queue in use."""
+    return implies(all_of(s.owns[c, q], s.locked[c, q]), s.lock_age[c, q] <= s.client_window)
 
 
 @always("unlock-by-force-waits-its-time", "RB-33")

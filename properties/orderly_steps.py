@@ -33,6 +33,7 @@ from .orderly_call_steps import (
     forced_late,
     given_up_idle,
     kept_is_taken,
+    late_while_stopping,
     learns_of_a_loss,
     lock_is_new,
     locked_late,
@@ -40,6 +41,7 @@ from .orderly_call_steps import (
     offset_of_a_batch,
     orderly_stands_still,
     pulled_locked,
+    renewed_in_time,
     renews_dropped,
     renews_owned,
     returns_while_stopping,
@@ -277,7 +279,7 @@ def claims() -> Iterator[Claim]:
             ),
         ),
         ({**_ALONE, "moves": 1, "reallocations": 1, "leaves": 1}, (wanted_in_turn, stays_gone)),
-        ({**_ALONE, "moves": 1, "renewals": "certain"}, (dropped_grows_old,)),
+        ({**_ALONE, "moves": 1, "renewals": "certain"}, (dropped_grows_old, renewed_in_time)),
         (
             {**_STILL, "messages": 2, "give_up": "attempts", "attempts": 2, "failures": 2, "refusals": 1},
             (attempts_kept, put_back),
@@ -311,7 +313,14 @@ def claims() -> Iterator[Claim]:
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (given_up_idle,)),
         ({**_STILL, **_CHANGES, "messages": 3, "batch": 2}, (first_that_wait, offset_of_a_batch)),
         ({**_WATCHED, "late_locks": 1}, (lock_is_new,)),
-        ({**_WATCHED, **_CHANGES}, (pulled_locked,)),
+        ({**_WATCHED, **_CHANGES, "late_commits": 1}, (pulled_locked,)),
+        (
+            {
+                **{"listener": "orderly", "mode": "broadcasting", "messages": 1, "consumers": 1},
+                **{"watch_changes": 1, "moves": 1, "leaves": 1, "orphans": 1},
+            },
+            (late_while_stopping,),
+        ),
         (
             {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
             (offset_of_a_batch, dropped_in_order),
