@@ -357,6 +357,7 @@ def claims() -> Iterator[Claim]:
     )
     yield _claim(same_id_overlaps, SAME_ID)
     yield _claim(every_queue, BROADCASTING)
+    yield _claim(nothing_while_gone, BROADCASTING)
     yield _claim(orderly_lock, ORDERLY)
     yield _claim(
         orderly_lock,

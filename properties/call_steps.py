@@ -85,6 +85,29 @@ def late_sent_back(s: GroupState) -> BoolLike:
     return not_(_failed_in_a_dropped_window(s))
 
 
+def _done_during_a_stop(s: GroupState, c: IntLike, q: IntLike, stage: Stage) -> BoolLike:
+    """A client that was stopping, and still is, is done with a message that was in ``stage``."""
+    lasts = all_of(s.was.life[c] == Life.STOPPING, s.life[c] == Life.STOPPING)
+
+    def done(m: IntLike) -> BoolLike:
+        left = all_of(s.was.stage[c, q, m] == stage, s.stage[c, q, m] == Stage.ABSENT)
+        return all_of(left, s.handled[q, m], not_(s.was.handled[q, m]))
+
+    return all_of(lasts, s.was.memory[c, q] < s.memory[c, q], s.exists(Message, done))
+
+
+@sometimes("listener-that-ends-during-a-stop-counts", "ST-8", "ST-9")
+def counts_during_a_stop(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A listener that is running when its client begins to shut down may still succeed, and the offset follows."""
+    return _done_during_a_stop(s, c, q, Stage.RUNNING)
+
+
+@sometimes("failure-is-sent-back-during-a-stop", "CC-12", "ST-9")
+def sent_back_during_a_stop(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A message that fails while its client shuts down may still be sent back."""
+    return _done_during_a_stop(s, c, q, Stage.FAILED)
+
+
 @always("message-is-handled-by-a-call", "CC-6", "CC-9")
 def handled_by_a_call(s: GroupState, q: Queue, m: Message) -> BoolLike:
     """A message is handled only by a listener that was called with it, even if the call's window is gone by then."""

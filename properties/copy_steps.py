@@ -6,10 +6,11 @@ from ..model.consume_queue import Message
 from ..model.group import GroupState
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.membership import Consumer
-from ..model.process_queue import Stage
+from ..model.process_queue import Orphan, Stage
 from ..model.retry_copy import Copy, Place, root_of
 from ..model.route import Queue
 from ..model.schedule import Level, entry, indexed, is_head
+from .changes import lives
 from .property import always, settles, sometimes
 
 
@@ -31,6 +32,14 @@ def after_a_failure(s: GroupState, k: Copy) -> BoolLike:
     return implies(
         new, s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: of(c, q, m))))
     )
+
+
+@always("late-send-back-stores-a-copy", "CC-12", "SB-1")
+def late_copy(s: GroupState, c: Consumer, q: Queue, m: Message) -> BoolLike:
+    """A message that is sent back after its window was dropped has a retry copy, like any other."""
+    sent_back = all_of(s.was.orphan[c, q, m] == Orphan.FAILED, s.orphan[c, q, m] == Orphan.NONE, lives(s, c))
+    stored = s.exists(Copy, lambda k: all_of(s.was.place[k] == Place.NONE, s.place[k] != Place.NONE))
+    return implies(sent_back, stored)
 
 
 def _delivered(s: GroupState, k: IntLike) -> BoolLike:

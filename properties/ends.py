@@ -17,7 +17,9 @@ from ..model.membership import Consumer, Life
 from ..model.process_queue import NO_OFFSET, Stage
 from ..model.route import Queue
 from .claim import Claim, Constants, claim_about, claims_of
+from .delivery import progress
 from .members import stop_ends
+from .offsets import stored
 from .property import Property, eventually
 
 
@@ -75,6 +77,7 @@ def failed_leaves(s: GroupState) -> BoolLike:
 
 
 _ALONE: Constants = {"messages": 1, "consumers": 1}
+_COARSE: Constants = {"listener": "orderly", "client_window": 1, "broker_window": 2, "call": 1, "unlock_delay": 1}
 _SENT_BACK: Constants = {"messages": 2, "consumers": 1, "queues": 2, "retry_room": 1, "copies": 1, "failures": 1}
 
 
@@ -82,6 +85,9 @@ def claims() -> Iterator[Claim]:
     """All claims about ends."""
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         ({**_ALONE, "leaves": 1}, (stop_ends,)),
+        ({**_ALONE, "arriving": 1, "group": "new"}, (stored,)),
+        ({**_ALONE, "messages": 3, "batch": 2, "pull_batch": 3, "failures": 1}, (progress,)),
+        ({**_COARSE, "messages": 1, "crashes": 1, "orphans": 1}, (lock_expires,)),
         ({**_ALONE, "mode": "broadcasting", "leaves": 1}, (stop_ends,)),
         ({**_ALONE, "messages": 2, "held_updates": 1}, (updated_at_last,)),
         ({**_SENT_BACK, "retry_queues": 0}, (failed_leaves,)),

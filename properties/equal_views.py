@@ -165,9 +165,27 @@ def _claim(
     )
 
 
+def _out_of_order(division: Division) -> str:
+    """Two queues of which not exactly one comes first, or a queue that comes before itself."""
+    for one in division.queues:
+        for other in division.queues:
+            if (one < other) + (other < one) != (one != other):
+                return f"the order of {one} and {other} is not clear"
+    return ""
+
+
 _NEARBY = MachineRoomNearby(Averagely(), MachineRooms(of_queue=_room, of_client=_room_of_client))
 
 EQUAL_VIEW_CLAIMS: tuple[GroupClaim, ...] = (
+    GroupClaim(
+        id="queues-have-one-order",
+        statement="Of two different queues exactly one comes first, for every client, and no queue comes before "
+        "itself.",
+        expected=Verdict.HOLDS,
+        groups=all_alike(Averagely(), named_in_many_ways),
+        wrong=_out_of_order,
+        rules=("EN-3", "RB-6"),
+    ),
     _claim(
         "averagely-cuts-the-list",
         "AVG gives each client neighbouring queues; if they do not divide evenly, the first clients get one more.",

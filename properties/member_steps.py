@@ -14,7 +14,7 @@ from ..model.group import GroupState
 from ..model.kernel import BoolLike, IntLike, all_of, any_of, implies, not_, same
 from ..model.lock import holds_lock
 from ..model.membership import Broker, Consumer, Life, reaches
-from ..model.rebalance import wanted
+from ..model.rebalance import Pass, wanted
 from ..model.route import Queue
 from .claim import Claim, Constants, claims_of
 from .property import Property, always, sometimes
@@ -116,6 +116,18 @@ def drops_first(s: GroupState, c: Consumer) -> BoolLike:
     """A client takes a queue only when it has dropped all that left its share."""
     takes = s.exists(Queue, lambda q: all_of(s.owns[c, q], not_(s.was.owns[c, q])))
     return implies(takes, s.forall(Queue, lambda q: implies(s.owns[c, q], wanted(s, c, q))))
+
+
+@always("a-pass-divides-by-one-view", "RB-4", "RB-30")
+def one_view(s: GroupState, c: Consumer) -> BoolLike:
+    """A client asks for the members of its group only at the beginning of a pass, and ends the pass before the next one
+    begins.
+    """
+    asks = all_of(s.at[c] == Pass.ASKED, s.was.at[c] != Pass.ASKED)
+    drops = all_of(s.at[c] == Pass.DROPPED, s.was.at[c] != Pass.DROPPED)
+    changed = s.exists(Consumer, lambda d: not_(same(s.view[c].has(d), s.was.view[c].has(d))))
+    begins = any_of(asks, all_of(changed, s.life[c] != Life.GONE))
+    return all_of(implies(begins, s.was.at[c] == Pass.IDLE), implies(drops, s.was.at[c] == Pass.ASKED))
 
 
 def _comes_with_the_queue(s: GroupState, c: Consumer) -> BoolLike:
@@ -295,7 +307,7 @@ def claims() -> Iterator[Claim]:
             (nothing_while_gone, seen_from_a_broker, table_in_turn),
         ),
         ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (lock_comes_with_the_queue,)),
-        ({**_WATCHED, "running": 1, "steps": "fine", "leaves": 1}, (table_in_turn, stopping_keeps)),
+        ({**_WATCHED, "running": 1, "steps": "fine", "leaves": 1}, (table_in_turn, stopping_keeps, one_view)),
         ({**_WATCHED, "consumers": 3, "running": 3, "queues": 3, "steps": "fine", "crashes": 1}, (drops_first,)),
         ({**_WATCHED, "running": 1, "repairs": 1}, (repaired_in_turn,)),
         ({**_WATCHED, "route_changes": 1, "crashes": 1}, (knows_no_more,)),

@@ -13,8 +13,9 @@ from functools import partial
 from ..model.everything import everything
 from ..model.group import GroupState
 from ..model.history import Regression
-from ..model.kernel import BoolLike, all_of, any_of, not_
+from ..model.kernel import BoolLike, all_of, any_of, implies, not_
 from ..model.membership import Consumer, Life, alive
+from ..model.process_queue import NO_OFFSET, in_table
 from ..model.rebalance import idle, wanted
 from ..model.route import Queue
 from .assignment import disagreement_ends, partition_lemma
@@ -46,6 +47,12 @@ def left_for_later(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 def listed(s: GroupState, c: Consumer) -> BoolLike:
     """A client that is not in the member list it uses has no queue, not even one of the retry topic."""
     return any_of(s.view[c].has(c), s.forall(Queue, lambda q: not_(s.owns[c, q])))
+
+
+@always("queue-in-the-table-has-an-offset", "RB-40", "OF-1")
+def begun(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A client remembers an offset for each queue in its table, even for one that it is giving up."""
+    return implies(in_table(s, c, q), s.memory[c, q] != NO_OFFSET)
 
 
 @eventually(
@@ -121,3 +128,4 @@ def _in_order() -> Iterator[Claim]:
             yield _claim(property, constants)
     for property in (*safe, progress):
         yield _claim(property, {**ORDERLY, "leaves": 1})
+    yield _claim(begun, {**ORDERLY, "crashes": 1})

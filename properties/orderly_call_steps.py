@@ -19,11 +19,13 @@ def _acted_upon(s: GroupState, c: IntLike, q: IntLike, *results: Result) -> Bool
     return all_of(any_of(*(s.was.result[c, q] == item for item in results)), s.result[c, q] == Result.NONE)
 
 
-def _has(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+def has(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the queue is in the table, dropped or not."""
     return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
 
 
-def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+def had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the queue was in the table before the step."""
     return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
 
 
@@ -37,7 +39,7 @@ def offset_of_a_batch(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
         after = s.forall(Message, lambda o: implies(s.was.stage[c, q, o] == Stage.RUNNING, o <= m))
         return all_of(s.was.stage[c, q, m] == Stage.RUNNING, after, s.memory[c, q] == m + 1)
 
-    stays = all_of(_had(s, c, q), _has(s, c, q))
+    stays = all_of(had(s, c, q), has(s, c, q))
     commits = _acted_upon(s, c, q, Result.COMMIT if manual_commit(s.constants) else Result.SUCCESS)
     moves = all_of(s.was.owns[c, q], s.exists(Message, last))
     sent_off = all_of(_acted_upon(s, c, q, Result.SUSPEND), moves) if gives_up(s.constants) and s.auto_commit else False
@@ -132,8 +134,10 @@ def age_of_a_call(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 
     def goes_on(m: IntLike) -> BoolLike:
         in_window = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.RUNNING)
-        beyond = all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] != Orphan.NONE) if s.orphans else False
-        return any_of(in_window, beyond)
+        if not s.orphans:
+            return in_window
+        ran = any_of(s.was.stage[c, q, m] == Stage.RUNNING, s.was.orphan[c, q, m] != Orphan.NONE)
+        return any_of(in_window, all_of(ran, s.orphan[c, q, m] != Orphan.NONE))
 
     same_call = all_of(calls(s, c, q), s.exists(Message, goes_on))
     return all_of(
@@ -153,12 +157,12 @@ def begins_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client takes a queue with a lock that is new to broker and client, and believes in no lock of a queue
     that it does not have.
     """
-    taken = all_of(s.owns[c, q], not_(_had(s, c, q)))
+    taken = all_of(s.owns[c, q], not_(had(s, c, q)))
     fresh = all_of(s.locked[c, q], s.lock_age[c, q] == 0, s.holder[q] == c + 1, s.holder_age[q] == 0)
     return all_of(
         implies(taken, all_of(fresh, s.was.life[c] == Life.UP)),
         implies(not_(s.locked[c, q]), s.lock_age[c, q] == 0),
-        implies(not_(_has(s, c, q)), not_(s.locked[c, q])),
+        implies(not_(has(s, c, q)), not_(s.locked[c, q])),
     )
 
 
@@ -175,15 +179,20 @@ def calls_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 
 @always("orderly-queue-is-pulled-under-its-lock", "PL-10", "OR-9")
 def pulled_locked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
-    """An orderly client that has learnt that its lock is lost pulls no messages from that queue."""
-    moved = all_of(s.was.owns[c, q], s.owns[c, q], s.was.next_offset[c, q] < s.next_offset[c, q])
+    """An orderly client that has learnt that its lock is lost pulls no messages from that queue, and does not ask where
+    to start.
+    """
+    moved = all_of(s.was.owns[c, q], s.owns[c, q], not_(same(s.was.next_offset[c, q], s.next_offset[c, q])))
     return implies(moved, all_of(s.was.locked[c, q], s.was.life[c] == Life.UP))
 
 
 @always("lock-is-new-to-who-gets-it", "OR-1", "OR-10")
 def lock_is_new(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
-    """A client that gets the lock of a queue, even by a late request, has it for its whole time."""
-    return implies(all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1), s.holder_age[q] == 0)
+    """A client that gets the lock of a queue, even by a late request, has it for its whole time, and knows of it if it
+    has the queue.
+    """
+    got = all_of(s.holder[q] == c + 1, s.was.holder[q] != c + 1)
+    return implies(got, all_of(s.holder_age[q] == 0, implies(s.owns[c, q], s.locked[c, q])))
 
 
 @always("queue-is-given-up-without-a-call", "RB-33", "RB-34")
@@ -191,7 +200,7 @@ def given_up_idle(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client removes a queue that it has dropped only when no listener runs for it, unless it does so by
     force.
     """
-    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] != Life.GONE)
+    removed = all_of(s.was.dropped[c, q], not_(has(s, c, q)), s.life[c] != Life.GONE)
     ran = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.RUNNING)
     return implies(all_of(removed, ran), s.was.result[c, q] != Result.NONE)
 
@@ -223,7 +232,7 @@ def learns_of_a_loss(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 @sometimes("late-lock-request-locks-a-free-queue", "OR-10")
 def locked_late(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A lock request that arrives late locks a queue that its client does not have."""
-    return all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(_has(s, c, q)), s.holder_age[q] == 0)
+    return all_of(s.was.holder[q] != c + 1, s.holder[q] == c + 1, not_(has(s, c, q)), s.holder_age[q] == 0)
 
 
 @always("orderly-process-that-stands-still-does-nothing", "OR-9", "OR-11")
@@ -253,7 +262,7 @@ def orderly_stands_still(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
 @always("cached-messages-put-the-unlock-off", "RB-34")
 def cached_is_unlocked_later(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A client of 4.9.8 that gives up a queue while messages wait in its window keeps the lock for now."""
-    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    removed = all_of(s.was.dropped[c, q], not_(has(s, c, q)), s.life[c] == Life.UP)
     waits = s.exists(Message, lambda m: s.was.stage[c, q, m] == Stage.WAITING)
     return implies(all_of(removed, waits), all_of(s.unlocking[c, q], same(s.holder[q], s.was.holder[q])))
 
@@ -276,7 +285,7 @@ def dropped_in_order(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """
     drops = all_of(s.dropped[c, q], not_(s.was.dropped[c, q]))
     in_use = all_of(s.was.owns[c, q], s.was.life[c] == Life.UP)
-    left = all_of(_had(s, c, q), not_(_has(s, c, q)))
+    left = all_of(had(s, c, q), not_(has(s, c, q)))
     nothing = all_of(s.memory[c, q] == NO_OFFSET, s.next_offset[c, q] == 0)
     return all_of(
         implies(drops, all_of(in_use, not_(s.owns[c, q]))),
@@ -301,11 +310,24 @@ def counts_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     return all_of(_stopping(s, c), s.was.result[c, q] != Result.NONE, s.result[c, q] == Result.NONE)
 
 
+@sometimes("late-call-returns-during-a-stop", "OR-7", "ST-8")
+def late_while_stopping(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A listener call whose window is gone may still return while its client shuts down."""
+    ended = s.exists(Message, lambda m: all_of(s.was.orphan[c, q, m] != Orphan.NONE, s.orphan[c, q, m] == Orphan.NONE))
+    return all_of(_stopping(s, c), ended)
+
+
+@always("certain-renewal-is-in-time", "OR-9")
+def renewed_in_time(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A client that renews without fail always has a lock that it may believe in, for each queue in use."""
+    return implies(all_of(s.owns[c, q], s.locked[c, q]), s.lock_age[c, q] <= s.client_window)
+
+
 @always("unlock-by-force-waits-its-time", "RB-33")
 def forced_late(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """A queue is taken away from a running listener only if the last renewal of its lock was longer ago than the delay
     (5.2.0).
     """
-    removed = all_of(s.was.dropped[c, q], not_(_has(s, c, q)), s.life[c] == Life.UP)
+    removed = all_of(s.was.dropped[c, q], not_(has(s, c, q)), s.life[c] == Life.UP)
     runs = s.exists(Message, lambda m: all_of(s.orphan[c, q, m] != Orphan.NONE, s.was.orphan[c, q, m] == Orphan.NONE))
     return implies(all_of(removed, runs), s.was.lock_age[c, q] > s.unlock_delay)

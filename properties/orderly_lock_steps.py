@@ -64,9 +64,17 @@ def stops(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
 
 @always("gone-client-does-nothing", "ST-8", assuming=(KEPT_TABLE,))
 def stays_gone(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
-    """A client that is gone takes, renews and releases no lock."""
+    """A client that is gone takes, renews and releases no lock, and is not suspended any more."""
     kept = implies(held_lock(s, c, q), any_of(holds_lock(s, c, q), s.holder[q] != 0))
-    return implies(s.was.life[c] == Life.GONE, all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept))
+    suspended = all_of(s.paused[c], not_(s.was.paused[c])) if s.pauses else False
+    gone = all_of(s.life[c] == Life.GONE, _not_renewed(s, c, q), kept, not_(suspended))
+    return implies(s.was.life[c] == Life.GONE, gone)
+
+
+@sometimes("lock-outlives-its-client", "OR-1", "ST-6")
+def outlives_its_client(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
+    """The broker keeps the lock of a client that ends without giving it back: it has to expire."""
+    return all_of(s.was.life[c] == Life.UP, s.life[c] == Life.GONE, holds_lock(s, c, q))
 
 
 @always("queue-is-dropped-before-it-is-removed", "RB-30", "RB-33", assuming=(KEPT_TABLE,))
@@ -260,7 +268,7 @@ def claims() -> Iterator[Claim]:
     """All claims about steps."""
     asked: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         ({**_ALONE, "pauses": 1}, (stands_still, in_turn, ages_begin_anew)),
-        ({**_ALONE, "pauses": 1, "leaves": 1}, (stands_still, stops)),
+        ({**_ALONE, "pauses": 1, "leaves": 1}, (stands_still, stops, stays_gone)),
         ({**_OLD, "pauses": 1}, (stands_still, dropped_is_renewed, given_back)),
         ({**_FLIGHT, "pauses": 1}, (stands_still,)),
         ({**_CERTAIN, "pauses": 1}, (stands_still, one_clock)),
@@ -280,7 +288,7 @@ def claims() -> Iterator[Claim]:
         ),
         ({**_WATCHED, **_SHORT, "leaves": 1}, (stays_gone, given_back, lock_renewed)),
         ({**_ALONE, **_SHORT, "lock_losses": 1}, (lock_renewed, one_clock)),
-        ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew)),
+        ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew, outlives_its_client)),
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (refused,)),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (renewal_is_asked,)),
     )

@@ -32,7 +32,10 @@ from .orderly_call_steps import (
     first_that_wait,
     forced_late,
     given_up_idle,
+    had,
+    has,
     kept_is_taken,
+    late_while_stopping,
     learns_of_a_loss,
     lock_is_new,
     locked_late,
@@ -40,6 +43,7 @@ from .orderly_call_steps import (
     offset_of_a_batch,
     orderly_stands_still,
     pulled_locked,
+    renewed_in_time,
     renews_dropped,
     renews_owned,
     returns_while_stopping,
@@ -56,15 +60,6 @@ def _alive(s: GroupState, c: IntLike) -> BoolLike:
     return any_of(s.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
 
-def _had(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
-    """Whether the queue was in the table."""
-    return any_of(s.was.owns[c, q], s.was.dropped[c, q] if s.moves else False)
-
-
-def _has(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
-    return any_of(s.owns[c, q], s.dropped[c, q] if s.moves else False)
-
-
 def _stops(s: GroupState, c: IntLike) -> BoolLike:
     return all_of(s.was.life[c] == Life.UP, s.life[c] == Life.STOPPING)
 
@@ -74,7 +69,7 @@ def given_back(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client loses its lock only by giving it back, or because another client takes it after it
     has expired.
     """
-    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), not_(s.was.owns[c, q]))
+    removed = all_of(had(s, c, q), not_(has(s, c, q)), not_(s.was.owns[c, q]))
     late = all_of(s.was.unlocking[c, q], not_(s.unlocking[c, q])) if unlocks_late(s.constants) else False
     return lost_only_by(s, c, q, removed, late, all_of(_stops(s, c), s.was.owns[c, q]))
 
@@ -92,7 +87,7 @@ def removed_is_unlocked(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client that removes a queue unlocks it, or schedules the unlock, and no longer believes in
     its lock.
     """
-    removed = all_of(_had(s, c, q), not_(_has(s, c, q)), _alive(s, c))
+    removed = all_of(had(s, c, q), not_(has(s, c, q)), _alive(s, c))
     later = s.unlocking[c, q] if unlocks_late(s.constants) else False
     return implies(removed, all_of(any_of(not_(holds_lock(s, c, q)), later), not_(s.locked[c, q])))
 
@@ -111,7 +106,7 @@ def stays_gone(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     """An orderly client that is gone has, locks and runs nothing, and does not come back."""
     gone = implies(s.was.life[c] == Life.GONE, s.life[c] == Life.GONE)
     stopping = implies(s.was.life[c] == Life.STOPPING, s.life[c] != Life.UP)
-    nothing = all_of(not_(_has(s, c, q)), not_(s.locked[c, q]), s.result[c, q] == Result.NONE, not_(calls(s, c, q)))
+    nothing = all_of(not_(has(s, c, q)), not_(s.locked[c, q]), s.result[c, q] == Result.NONE, not_(calls(s, c, q)))
     wants = not_(s.wanted[c, q]) if s.reallocations else True
     locks = implies(holds_lock(s, c, q), all_of(held_lock(s, c, q), s.holder_age[q] >= s.was.holder_age[q]))
     return all_of(gone, stopping, implies(s.was.life[c] == Life.GONE, all_of(nothing, wants, locks)))
@@ -277,7 +272,7 @@ def claims() -> Iterator[Claim]:
             ),
         ),
         ({**_ALONE, "moves": 1, "reallocations": 1, "leaves": 1}, (wanted_in_turn, stays_gone)),
-        ({**_ALONE, "moves": 1, "renewals": "certain"}, (dropped_grows_old,)),
+        ({**_ALONE, "moves": 1, "renewals": "certain"}, (dropped_grows_old, renewed_in_time)),
         (
             {**_STILL, "messages": 2, "give_up": "attempts", "attempts": 2, "failures": 2, "refusals": 1},
             (attempts_kept, put_back),
@@ -311,7 +306,14 @@ def claims() -> Iterator[Claim]:
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (given_up_idle,)),
         ({**_STILL, **_CHANGES, "messages": 3, "batch": 2}, (first_that_wait, offset_of_a_batch)),
         ({**_WATCHED, "late_locks": 1}, (lock_is_new,)),
-        ({**_WATCHED, **_CHANGES}, (pulled_locked,)),
+        ({**_WATCHED, **_CHANGES, "late_commits": 1}, (pulled_locked,)),
+        (
+            {
+                **{"listener": "orderly", "mode": "broadcasting", "messages": 1, "consumers": 1},
+                **{"watch_changes": 1, "moves": 1, "leaves": 1, "orphans": 1},
+            },
+            (late_while_stopping,),
+        ),
         (
             {**_STILL, **_CHANGES, "messages": 2, "expression": "Aa", "tags": "Aa,C", "moves": 1},
             (offset_of_a_batch, dropped_in_order),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..model.consumption import consumption
 from .call_steps import (
+    counts_during_a_stop,
     counts_for_nothing,
     done_for_nothing,
     failed_for_nothing,
@@ -15,6 +16,7 @@ from .call_steps import (
     held_in_turn,
     late_sent_back,
     runs_on,
+    sent_back_during_a_stop,
 )
 from .claim import Claim, Constants, claims_of
 from .client_steps import announces, dies_with_its_process, settled, stands_still, stopped
@@ -28,6 +30,7 @@ from .copy_steps import (
     file_catches_up,
     goes_on,
     in_its_turn,
+    late_copy,
     lost_with_power,
     on_its_way,
     overtakes,
@@ -77,6 +80,7 @@ from .window_steps import (
     leaves_answered,
     matched_nothing,
     moves,
+    next_expires,
     nothing_left,
     overdue,
     part_fails,
@@ -127,6 +131,8 @@ def claims() -> Iterator[Claim]:
         ({**_ONE, "pulls": "fine", "leaves": 1, "crashes": 1}, (*_REQUESTS, *_GONE)),
         ({**_ONE, "pulls": "fine", "pauses": 1, "leaves": 1}, (*_REQUESTS, stands_still, stopped)),
         ({**_ONE, "consumers": 2, "moves": 1, "leaves": 1}, (*_WINDOWS, stopped)),
+        ({**_ONE, "leaves": 1, "moves": 1, "lost_commits": 1}, (stopped,)),
+        ({**_ONE, "leaves": 1, "failures": 1}, (stopped, counts_during_a_stop, sent_back_during_a_stop)),
         ({**_ONE, "consumers": 2, "moves": 1, "causes": 1}, (excused,)),
         ({**_ONE, "moves": 1, "broker_restarts": 1}, (*_WINDOWS, taken_back, on_disk)),
         ({**_WATCHED, **_OLD, "failed_queries": 1, "moves": 1}, (moves, in_order, read_as_none)),
@@ -173,6 +179,7 @@ def claims() -> Iterator[Claim]:
         ({**_CHAIN, "messages": 3, "expiries": 1}, (overdue, first_expires)),
         ({**_SENT_BACK, "expiries": 1}, (late_returns,)),
         ({**_ALONE, "messages": 2, "moves": 1}, (*_WINDOW, in_the_file)),
+        ({**_ALONE, "messages": 2, "expiries": 1}, (*_WINDOW, next_expires)),
         ({"mode": "broadcasting", "messages": 1, "consumers": 1, "torn_writes": 1}, (first_write,)),
         (
             {**_ALONE, "crashes": 1, "restarts": 1, "leaves": 1, "pauses": 1},
@@ -187,7 +194,7 @@ def claims() -> Iterator[Claim]:
             {**_ONE, "moves": 1, "orphans": 1, "failures": 1, "crashes": 1},
             (*_LATE_CALLS, handled_by_a_call, done_for_nothing, failed_for_nothing, dies_with_its_process),
         ),
-        ({**_SENT_BACK, "moves": 1, "orphans": 1}, (late_sent_back,)),
+        ({**_CHAIN, "moves": 1, "orphans": 1}, (late_sent_back, late_copy)),
         ({**_ONE, **_OLD, "resets": 1, "held_updates": 1, "crashes": 1}, (ghost_in_turn, dies_with_its_process)),
         ({**_ONE, "moves": 1, "held_updates": 1, "crashes": 1}, (held_in_turn, forgotten, dies_with_its_process)),
         (

@@ -241,6 +241,17 @@ def first_expires(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     return s.forall(Message, in_turn)
 
 
+@sometimes("next-message-expires-in-its-turn", "PQ-9")
+def next_expires(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """Once the messages before it have left the window, a later message may be the first, and expire."""
+
+    def expires(m: IntLike) -> BoolLike:
+        left = all_of(s.was.stage[c, q, m] == Stage.RUNNING, s.stage[c, q, m] == Stage.ABSENT)
+        return all_of(m > 0, left, not_(s.handled[q, m]))
+
+    return all_of(stays(s, c, q), s.exists(Message, expires))
+
+
 def _overdue_somewhere(s: GroupState) -> BoolLike:
     return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
 

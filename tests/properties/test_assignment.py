@@ -113,6 +113,13 @@ EXPECTED: list[tuple[str, str, int | None, int | None, int | None]] = [
         None,
     ),
     (
+        "client-that-does-not-run-has-nothing",
+        "consumers=2 running=0 queues=2 mode=broadcasting crashes=1 route_changes=1",
+        298,
+        1235,
+        None,
+    ),
+    (
         "orderly-lock-excludes",
         "consumers=3 running=2 orderly=1 crashes=1 leaves=1 broker_restarts=1",
         115323,

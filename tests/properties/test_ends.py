@@ -11,8 +11,12 @@ from rocketproof.properties.ends import claims
 
 ROWS = [claim_row(claim) for claim in claims()]
 ALONE = "messages=1 consumers=1"
+COARSE = "listener=orderly client_window=1 broker_window=2 call=1 unlock_delay=1"
 STATES = {
     f"{ALONE} leaves=1": 21,
+    f"{ALONE} arriving=1 group=new": 15,
+    "messages=3 consumers=1 batch=2 pull_batch=3 failures=1": 56,
+    f"{COARSE} messages=1 crashes=1 orphans=1": 715,
     f"{ALONE} mode=broadcasting leaves=1": 21,
     "messages=2 consumers=1 held_updates=1": 42,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 retry_queues=0": 18,
@@ -37,6 +41,9 @@ def test_everything_claimed_is_so() -> None:
         ("send_back", "send_back_to_nowhere", "need not happen", "failed-message-leaves-its-window"),
         ("reset", "begin_reset", "without the guard not_(s.resetting[c])", "reset-ordered-meanwhile-follows"),
         ("start_position", "offset_answered", "without answers_zero", "every-queue-is-taken"),
+        ("offsets", "may_commit", "NO_OFFSET + 1", "progress-is-stored"),
+        ("concurrently", "succeed_up_to", "not s.joined", "every-message-is-handled"),
+        ("orderly_ownership", "tick", "without the condition calls", "abandoned-lock-is-free-again"),
         ("rebalance", "expire_lock", "without s.life[c] == Life.GONE", "abandoned-lock-is-free-again"),
     ],
 )

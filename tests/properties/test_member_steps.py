@@ -28,7 +28,7 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 20
+    assert len({outcome.row.id for outcome in outcomes}) == 21
 
 
 def test_a_pass_that_takes_before_it_drops_is_noticed() -> None:

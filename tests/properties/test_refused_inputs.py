@@ -63,6 +63,7 @@ def test_no_group_is_no_answer() -> None:
         ("allocation.machine_room_nearby._known.2", "unknown-room-changes-nothing"),
         ("allocation.consistent_hash._check.2", "no-virtual-nodes-no-owners"),
         ("allocation.consistent_hash._check.3", "no-virtual-nodes-no-owners"),
+        ("allocation.message_queue.MessageQueue.__lt__.1", "queues-have-one-order"),
         ("allocation.consistent_hash.ring_hash.2", "consistent-hash-tells-near-nodes-apart"),
     ],
 )

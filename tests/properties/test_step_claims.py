@@ -19,6 +19,8 @@ STATES = {
     f"messages=1 {ALONE} pulls=fine leaves=1 crashes=1": 88,
     f"messages=1 {ALONE} pulls=fine pauses=1 leaves=1": 131,
     "messages=1 consumers=2 watch_changes=1 moves=1 leaves=1": 1391,
+    f"messages=1 {ALONE} leaves=1 moves=1 lost_commits=1": 121,
+    f"messages=1 {ALONE} leaves=1 failures=1": 42,
     "messages=1 consumers=2 watch_changes=1 moves=1 causes=1": 391,
     f"messages=1 {ALONE} moves=1 broker_restarts=1": 63,
     f"messages=2 {ALONE} version=4.9.8 failed_queries=1 moves=1": 110,
@@ -42,12 +44,13 @@ STATES = {
     "messages=3 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 expiries=1": 1746,
     "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 expiries=1": 130,
     f"messages=2 {ALONE} mode=broadcasting moves=1": 98,
+    f"messages=2 {ALONE} mode=broadcasting expiries=1": 44,
     "mode=broadcasting messages=1 consumers=1 torn_writes=1": 19,
     f"messages=1 {ALONE} mode=broadcasting crashes=1 restarts=1 leaves=1 pauses=1": 356,
     f"messages=1 {ALONE} mode=broadcasting crashes=1 restarts=1 lost_files=1": 34,
     f"messages=1 {ALONE} mode=broadcasting restarts=2 torn_writes=2": 369,
     f"messages=1 {ALONE} moves=1 orphans=1 failures=1 crashes=1": 114,
-    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 moves=1 orphans=1": 198,
+    "messages=2 consumers=1 queues=2 retry_room=1 copies=1 failures=1 watch_changes=1 moves=1 orphans=1": 461,
     f"messages=1 {ALONE} version=4.9.8 resets=1 held_updates=1 crashes=1": 270,
     f"messages=1 {ALONE} moves=1 held_updates=1 crashes=1": 90,
     f"messages=2 {ALONE} pull_batch=2 batch=2 moves=1 hangs=1 crashes=1": 46,
@@ -73,4 +76,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 74
+    assert len({outcome.row.id for outcome in outcomes}) == 78
