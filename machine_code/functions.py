@@ -20,8 +20,13 @@ class Compiled:
     """
 
     def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
+        self.__module__ = function.__module__
         self.py_func = function
         self.inline = inline
+
+    def __reduce__(self) -> str:
+        """Pickled by name: machine code stays in its process."""
+        return str(self.py_func.__qualname__)
 
     @cached_property
     def dispatcher(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from rocketproof.checkers.search import index
 from rocketproof.machine_code import compiled, compiling
 from rocketproof.machine_code.arguments import text_of, words_of
 from rocketproof.machine_code.code_cache import FileCodeCache
@@ -122,6 +124,11 @@ def test_code_is_kept_for_each_form(kept: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(compiling, "compile_entry", None)
     with pytest.raises(TypeError):
         entry(_fill)(np.zeros(3, np.int32), 1)
+
+
+def test_pickled_it_is_a_name_even_if_it_is_loaded() -> None:
+    index(np.ones((2, 1), np.uint64), 2, np.zeros(1 << 16, np.uint32), 0, 1)
+    assert pickle.loads(pickle.dumps(index)) is index
 
 
 def test_damaged_code_is_made_again(kept: Path) -> None:
