@@ -1,1 +1,1 @@
-"""Loops over events as machine code, kept between runs."""
+"""Loops of monitors and searches as machine code, kept between runs."""

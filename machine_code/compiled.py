@@ -1,5 +1,4 @@
-"""How folds, the simulated cluster and other loops over events become machine code, and how stored code is
-identified.
+"""How folds, the simulated cluster, and the loops of searches become machine code, and how stored code is identified.
 
 A function is compiled when it is first called with arguments of certain types (:mod:`.arguments`). The compiler's
 output (:mod:`.compiling`) stays in the user's cache folder, identified by everything it depends on
@@ -62,7 +61,7 @@ class Entry(Compiled):
         """Call it.
 
         Raises:
-            TypeError: an argument is no whole number, contiguous array, or named tuple of those.
+            TypeError: an argument is no whole number, contiguous array, None, or tuple of those.
             RuntimeError: the function raised an exception.
         """
         words = words_of(arguments)
@@ -184,5 +183,5 @@ def constant(value: int) -> Any:
 
 @cache
 def _kept() -> FileCodeCache:
-    # Separate from the code of searches, of which there is so much that old files are deleted.
+    # Separate from the code of configurations, of which there is so much that old files are deleted.
     return user_cache("traces")

@@ -1,6 +1,6 @@
 """The compiler: what numba makes of a function for arguments of certain types, as object code that can be stored.
 
-Nothing else on the trace side imports numba, which takes long; see :mod:`.compiled`.
+Nothing else imports numba at its start, which takes long; see :mod:`.compiled`.
 """
 
 from __future__ import annotations
