@@ -46,6 +46,7 @@ def test_what_is_claimed() -> None:
         57,
         1_093,
         564,
+        162,
         150,
         132,
         336,
