@@ -308,7 +308,10 @@ def claims() -> Iterator[Claim]:
         ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew, outlives_its_client)),
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (refused,)),
         ({**_WATCHED, **_FORCED}, (refusal_keeps_time,)),
-        ({**_WATCHED, **_FORCED, "renewals": "certain", "renewal": 1, "lock_losses": 1}, (refusal_keeps_time, lock_renewed)),
+        (
+            {**_WATCHED, **_FORCED, "renewals": "certain", "renewal": 1, "lock_losses": 1},
+            (refusal_keeps_time, lock_renewed),
+        ),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (renewal_is_asked,)),
     )
     yield from claims_of(orderly_lock, asked)
