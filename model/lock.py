@@ -155,14 +155,26 @@ def believe(s: LockState, c: Consumer, q: Queue) -> None:
     s.lock_age[c, q] = 0
 
 
+@lock.definition
+def outlives_refusal(s: LockState, c: IntLike, q: IntLike) -> BoolLike:
+    """Whether the time of the last renewal still decides something after a refusal: a forced unlock asks for it."""
+    return False
+
+
 def disbelieve(s: LockState, c: Consumer, q: Queue) -> None:
-    """The flag is cleared; the age of a lock that is not held is not kept."""
+    """OR-9: a refusal clears the flag, and leaves the time of the last renewal as it is (``RebalanceImpl#lockAll``)."""
+    s.locked[c, q] = False
+    s.lock_age[c, q] = ite(outlives_refusal(s, c, q), s.lock_age[c, q], 0)
+
+
+def leave(s: LockState, c: Consumer, q: Queue) -> None:
+    """Flag and time go with the window to which they belong."""
     s.locked[c, q] = False
     s.lock_age[c, q] = 0
 
 
 def set_locked(s: LockState, c: IntLike, about: Chosen, granted: Chosen) -> None:
-    """The same for many queues at once: ``c`` believes in its lock of those ``granted`` among those it is ``about``."""
+    """Windows begin with a lock, if ``granted``, or end: flag and time of those queues that it is ``about``."""
     s.locked[c] = lambda q: ite(about(q), granted(q), s.locked[c, q])
     s.lock_age[c] = lambda q: ite(about(q), 0, s.lock_age[c, q])
 
@@ -185,13 +197,24 @@ def renew_lock(s: LockState, c: Consumer, q: Queue) -> None:
 def renew_batch(s: LockState, c: IntLike, about: Chosen) -> None:
     """OR-9: the same for many queues at once (``RebalanceImpl#lockAll``)."""
     grant_batch(s, c, lambda q: all_of(about(q), obtainable(s, c, q)))
-    set_locked(s, c, about, lambda q: obtainable(s, c, q))
+    s.locked[c] = lambda q: ite(about(q), obtainable(s, c, q), s.locked[c, q])
+
+    def age(q: IntLike) -> IntLike:
+        kept = all_of(not_(obtainable(s, c, q)), outlives_refusal(s, c, q))
+        return ite(all_of(about(q), not_(kept)), 0, s.lock_age[c, q])
+
+    s.lock_age[c] = age
 
 
 def grow_older(s: LockState) -> None:
     """One tick for everything that is measured by a clock; ages stop growing once nothing depends on them any more."""
     s.holder_age = lambda q: ite(s.holder[q] == 0, 0, minimum(s.holder_age[q] + 1, _expired(s.constants)))
-    s.lock_age = lambda c, q: ite(s.locked[c, q], minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
+
+    def age(c: IntLike, q: IntLike) -> IntLike:
+        counts = any_of(s.locked[c, q], outlives_refusal(s, c, q))
+        return ite(counts, minimum(s.lock_age[c, q] + 1, _stale(s.constants)), 0)
+
+    s.lock_age = age
 
 
 @lock.action(budget="lock_losses", tells="the broker forgets all its locks", when=uses_locks)

@@ -33,8 +33,10 @@ from .lock import (
     grant,
     grant_batch,
     grow_older,
+    leave,
     lock,
     obtainable,
+    outlives_refusal,
     renew_batch,
     renew_lock,
     set_locked,
@@ -344,7 +346,7 @@ def give_back(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-33: the flag is cleared first, then the broker is informed
     (``RebalancePushImpl#tryRemoveOrderMessageQueue``).
     """
-    disbelieve(s, c, q)
+    leave(s, c, q)
     unlock(s, c, q)
 
 
@@ -365,6 +367,12 @@ def remove_by_force(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     give_back(s, c, q)
 
 
+@orderly_lock.refine(outlives_refusal)
+def in_table(s: OrderlyLockState, c: IntLike, q: IntLike) -> BoolLike:
+    """RB-33: the forced unlock counts from the last renewal, of which there may have been none since a refusal."""
+    return all_of(is_up(s, c), s.window[c, q] != Window.OUT) if _forces(s.constants) else False
+
+
 def _unlocks_late(k: Constants) -> bool:
     return bool(k.version == "4.9.8" and k.drops)
 
@@ -374,7 +382,7 @@ def remove_and_unlock_later(s: OrderlyLockState, c: Consumer, q: Queue) -> None:
     """RB-34: with messages in the cache the unlock is put off by 20 s (4.9.8: ``RebalancePushImpl#unlockDelay``)."""
     s.require(is_up(s, c), acts(s, c), s.window[c, q] == Window.DROPPED, may_remove(s, c, q))
     s.window[c, q] = Window.OUT
-    disbelieve(s, c, q)
+    leave(s, c, q)
     s.unlocking[c, q] = True
 
 
@@ -524,7 +532,7 @@ def removal_that_keeps_the_lock(s: OrderlyLockState, c: Consumer, q: Queue) -> N
 
     Source: commit 4e41975178 (2015), rocketmq-client-go #1015.
     """
-    disbelieve(s, c, q)
+    leave(s, c, q)
 
 
 @orderly_lock.mutant(

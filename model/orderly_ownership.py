@@ -34,6 +34,7 @@ from .lock import (
     grow_older,
     holds_lock,
     obtainable,
+    outlives_refusal,
     renew_lock,
     set_locked,
     unlock,
@@ -216,11 +217,17 @@ def remove(s: GroupState, c: Consumer, q: Queue) -> None:
     unlock(s, c, q)
 
 
-@orderly_ownership.action(
-    fair=True,
-    tells="{c} unlocks {q} by force",
-    when=lambda k: drops_in_steps(k) and ticking(k) and bool(k.forced_unlock),
-)
+def _forces(k: Constants) -> bool:
+    return drops_in_steps(k) and ticking(k) and bool(k.forced_unlock)
+
+
+@orderly_ownership.refine(outlives_refusal)
+def window_lives(s: GroupState, c: IntLike, q: IntLike) -> BoolLike:
+    """RB-33: the forced unlock counts from the last renewal, of which there may have been none since a refusal."""
+    return all_of(working(s, c), in_table(s, c, q)) if _forces(s.constants) else False
+
+
+@orderly_ownership.action(fair=True, tells="{c} unlocks {q} by force", when=_forces)
 def remove_by_force(s: GroupState, c: Consumer, q: Queue) -> None:
     """RB-33: 20 s after the last renewal the queue is given up, even if a listener runs."""
     s.require(_given_up(s, c, q), s.lock_age[c, q] > s.unlock_delay, not_(may_unlock(s, c, q)))

@@ -279,6 +279,13 @@ def cut_short(s: GroupState, c: Consumer) -> BoolLike:
     )
 
 
+@sometimes("a-pass-may-leave-a-lock-that-became-free", "RB-30", "OR-1")
+def leaves_free_lock(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """A pass asks for each lock once, so it may end without a queue of its share whose lock is free by then."""
+    ends = all_of(s.was.at[c] == Pass.DROPPED, s.at[c] == Pass.IDLE)
+    return all_of(ends, wanted(s, c, q), not_(s.owns[c, q]), s.holder[q] == 0)
+
+
 _WATCHED: Constants = {"consumers": 2, "running": 2, "queues": 2, "watch_steps": 1}
 _MESSAGES: Constants = {"running": 0, "consumers": 1, "queues": 2, "messages": 1, "watch_steps": 1}
 
@@ -309,6 +316,7 @@ def claims() -> Iterator[Claim]:
         ({**_WATCHED, "orderly": 1, "broker_restarts": 1}, (lock_comes_with_the_queue,)),
         ({**_WATCHED, "running": 1, "steps": "fine", "leaves": 1}, (table_in_turn, stopping_keeps, one_view)),
         ({**_WATCHED, "consumers": 3, "running": 3, "queues": 3, "steps": "fine", "crashes": 1}, (drops_first,)),
+        ({**_WATCHED, "running": 1, "orderly": 1, "steps": "fine"}, (leaves_free_lock,)),
         ({**_WATCHED, "running": 1, "repairs": 1}, (repaired_in_turn,)),
         ({**_WATCHED, "route_changes": 1, "crashes": 1}, (knows_no_more,)),
         (

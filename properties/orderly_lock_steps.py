@@ -192,6 +192,22 @@ def ages_begin_anew(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     return all_of(implies(not_(s.runs[c, q]), s.batch_age[c, q] == 0), answer, outlived)
 
 
+def counts_on(s: LockState, c: Consumer, q: Queue, kept: BoolLike) -> BoolLike:
+    """For as long as a queue is ``kept``, its time without a renewal ends only with one, and grows with the broker's
+    clock until a forced unlock is due.
+    """
+    begins_anew = s.lock_age[c, q] < s.was.lock_age[c, q]
+    tick_passed = s.holder_age[q] > s.was.holder_age[q]
+    grows = any_of(s.lock_age[c, q] > s.was.lock_age[c, q], s.lock_age[c, q] > s.unlock_delay)
+    return implies(kept, all_of(implies(begins_anew, s.locked[c, q]), implies(tick_passed, grows)))
+
+
+@always("refusal-begins-no-new-time", "OR-9", "RB-33")
+def refusal_keeps_time(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
+    """The 20 s before a forced unlock count from the last renewal: a refusal neither begins them anew nor ends them."""
+    return counts_on(s, c, q, all_of(s.was.window[c, q] != Window.OUT, s.window[c, q] != Window.OUT))
+
+
 @sometimes("refused-renewal-is-heard-of", "OR-9")
 def refused(s: OrderlyLockState, c: Consumer, q: Queue) -> BoolLike:
     """A client that is refused the lock of a queue that it has stops believing in it, and its request is over."""
@@ -262,6 +278,7 @@ _FLIGHT: Constants = {**_ALONE, "renewals": "in-flight", "answer": 1}
 _CERTAIN: Constants = {**_ALONE, "renewals": "certain"}
 _SHORT: Constants = {"client_window": 1, "broker_window": 2, "batch": 1}
 """Windows as short as possible: what a step does not depend on their length."""
+_FORCED: Constants = {**_SHORT, "broker_window": 1, "unlock_delay": 1, "force": 1}
 
 
 def claims() -> Iterator[Claim]:
@@ -290,6 +307,11 @@ def claims() -> Iterator[Claim]:
         ({**_ALONE, **_SHORT, "lock_losses": 1}, (lock_renewed, one_clock)),
         ({**_FLIGHT, "crashes": 1}, (stays_gone, one_clock, ages_begin_anew, outlives_its_client)),
         ({**_WATCHED, **_SHORT, "renewals": "in-flight", "drops": 0}, (refused,)),
+        ({**_WATCHED, **_FORCED}, (refusal_keeps_time,)),
+        (
+            {**_WATCHED, **_FORCED, "renewals": "certain", "renewal": 1, "lock_losses": 1},
+            (refusal_keeps_time, lock_renewed),
+        ),
         ({"consumers": 1, "renewals": "in-flight", "drops": 0}, (renewal_is_asked,)),
     )
     yield from claims_of(orderly_lock, asked)

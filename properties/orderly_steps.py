@@ -52,7 +52,7 @@ from .orderly_call_steps import (
     unlocks_at_last,
 )
 from .orderly_lock import KEPT_TABLE
-from .orderly_lock_steps import held_lock, lost_only_by, renewed_by_holder
+from .orderly_lock_steps import counts_on, held_lock, lost_only_by, renewed_by_holder
 from .property import Property, always, eventually, sometimes
 
 
@@ -80,6 +80,12 @@ def lock_renewed(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
     age.
     """
     return all_of(implies(s.holder[q] == 0, s.holder_age[q] == 0), renewed_by_holder(s, c, q))
+
+
+@always("orderly-refusal-begins-no-new-time", "OR-9", "RB-33")
+def refusal_keeps_time(s: GroupState, c: Consumer, q: Queue) -> BoolLike:
+    """An orderly client counts from the last renewal of a lock, whether or not the lock is refused meanwhile."""
+    return counts_on(s, c, q, all_of(had(s, c, q), has(s, c, q)))
 
 
 @always("orderly-queue-removed-is-unlocked", "RB-33", "RB-34", assuming=(KEPT_TABLE,))
@@ -305,6 +311,7 @@ def claims() -> Iterator[Claim]:
         ),
         ({**_STILL, "messages": 2, "moves": 1, "version": "4.9.8"}, (given_up_idle,)),
         ({**_STILL, **_CHANGES, "messages": 3, "batch": 2}, (first_that_wait, offset_of_a_batch)),
+        ({**_WATCHED, "moves": 1, "failures": 1, "forced_unlock": 1}, (refusal_keeps_time,)),
         ({**_WATCHED, "late_locks": 1}, (lock_is_new,)),
         ({**_WATCHED, **_CHANGES, "late_commits": 1}, (pulled_locked,)),
         (

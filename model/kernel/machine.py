@@ -346,6 +346,8 @@ class Machine:
         ``of`` is a definition or an action of this machine, or of another part of the machine that is mutated. A bug
         that consists only of a wrong constant is declared with :meth:`misconfiguration`.
         """
+        if not (of is None or callable(of)):
+            raise ModelError(f"mutant {mutant}: of={of!r} is no function; give the action or definition itself.")
 
         def declare(function: ReplacementFunction) -> ReplacementFunction:
             replaced = of.name if isinstance(of, Definition) else of.__name__ if of is not None else ""
@@ -415,7 +417,8 @@ class Machine:
         if change.replaces and change.replaces not in self.definitions and change.replaces not in self.actions:
             hint = nearest(change.replaces, [*self.definitions, *self.actions])
             raise ModelError(
-                f"mutant {mutant}: machine {self.name} has nothing called {change.replaces!r} to replace.{hint}"
+                f"mutant {mutant}: machine {self.name} has no action or definition called {change.replaces!r} to "
+                f"replace; a function that texts call is made a definition first, with @machine.definition.{hint}"
             )
         other = dataclasses.replace(
             self,

@@ -157,6 +157,9 @@ def verify(
 def mutants(
     ids: Annotated[list[str] | None, argument("ID", "Ids of known bugs, as --list shows them, or a letter.")] = None,
     matrix: Annotated[bool, flag("--matrix", "Try all other properties and engines too: the kill matrix.")] = False,
+    all_rows: Annotated[
+        bool, flag("--all-rows", "Ask all rows of the suite about a machine with the bug: which answers change.")
+    ] = False,
     limit: Annotated[
         list[str] | None, option("NAME=VALUE", "As for verify; default states=30000000 for each search.")
     ] = None,
@@ -190,8 +193,8 @@ def mutants(
     misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
     if misplaced and not generated:
         raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
-    if generated and (picture or junit):
-        option = "--picture" if picture else "--junit"
+    if generated and (picture or junit or all_rows):
+        option = "--picture" if picture else "--junit" if junit else "--all-rows"
         raise InputError(f"{option} is about known bugs; leave --generated out.")
     if list_ and not generated:
         run.list_mutants(ids or [])
@@ -214,7 +217,9 @@ def mutants(
             ids=tuple(ids or ()),
         )
         raise typer.Exit(generated_mutants.generated(asked, request.limit))
-    outputs = run.Outputs(matrix=matrix, stories=stories, json=json, junit=junit, report=report, picture=picture)
+    outputs = run.Outputs(
+        matrix=matrix, all_rows=all_rows, stories=stories, json=json, junit=junit, report=report, picture=picture
+    )
     raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
 
 

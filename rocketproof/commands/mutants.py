@@ -7,12 +7,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..checkers.catalogue import all_rows
+from ..checkers.catalogue import all_rows, default_rows
+from ..checkers.changed_rows import changed_rows
 from ..checkers.exploration import Limits
 from ..checkers.kill_matrix import Cell, Effort, cells
 from ..checkers.known_bugs import KNOWN_BUGS, TOPICS, known_id
-from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, Status, Trials, entries, slug_of
+from ..checkers.mutants import USUAL_LIMITS, Answer, Entry, MachineMutant, Status, Trials, entries, slug_of
 from ..checkers.run import Run
+from ..checkers.suite import Row
 from ..errors import InputError
 from ..explorer.run_svg import run_svg
 from ..machine_code.code_cache import user_cache
@@ -21,7 +23,16 @@ from ..output.console import SafeConsole, console_beside, interrupts, make_conso
 from ..output.files import check_writable, write
 from ..output.findings_page import write_answers
 from ..output.junit import as_junit
-from ..output.mutants_report import as_json, print_entries, print_matrix, print_story, print_table, report_row, summary
+from ..output.mutants_report import (
+    as_json,
+    print_changed,
+    print_entries,
+    print_matrix,
+    print_story,
+    print_table,
+    report_row,
+    summary,
+)
 from .request import LimitTable
 
 
@@ -30,6 +41,7 @@ class Outputs:
     """What to show besides the table; see the options of ``rocketproof mutants``."""
 
     matrix: bool = False
+    all_rows: bool = False
     stories: bool = False
     json: str = ""
     junit: str = ""
@@ -51,8 +63,9 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     interrupted = False
     answers: list[Answer] = []
     rows: dict[str, list[Cell]] = {}
+    changed: dict[str, list[tuple[Row, str]]] = {}
     try:
-        _run(tried, limit, outputs, console, answers, rows)
+        _run(tried, limit, outputs, console, answers, rows, changed)
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.perf_counter() - started
@@ -64,12 +77,14 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
             print_story(console, answer)
     if outputs.matrix:
         print_matrix(console, answers, rows)
+    for name, found in changed.items():
+        print_changed(console, name, found)
     console.print()
     console.print(summary(answers, seconds), soft_wrap=True)
     if interrupted:
         print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
     if outputs.json:
-        write(outputs.json, as_json(answers, rows if outputs.matrix else None) + "\n")
+        write(outputs.json, as_json(answers, rows if outputs.matrix else None, changed) + "\n")
     if outputs.junit:
         write(outputs.junit, as_junit("rocketproof mutants", [report_row(answer) for answer in answers], seconds))
     if outputs.report:
@@ -138,6 +153,7 @@ def _run(
     console: SafeConsole,
     answers: list[Answer],
     rows: dict[str, list[Cell]],
+    changed: dict[str, list[tuple[Row, str]]],
 ) -> None:
     """Append to ``answers`` as they come, so that an interrupted run still has its results."""
     usual = Effort()
@@ -155,6 +171,8 @@ def _run(
             answer = trials.answer(entry)
             if outputs.matrix and answer.mutated is not None:
                 rows[entry.id] = cells(entry, trials, effort)
+            if outputs.all_rows and isinstance(entry, MachineMutant):
+                changed[entry.id] = list(changed_rows(entry, default_rows(), trials))
             answers.append(answer)
 
 

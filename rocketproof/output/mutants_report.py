@@ -6,6 +6,7 @@ import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from rich.text import Text
@@ -15,6 +16,7 @@ from ..checkers.known_bugs import TOPICS
 from ..checkers.mutants import Answer, Entry, MachineMutant, RuleMutant, Status, Surprise, slug_of
 from ..checkers.result import Result
 from ..checkers.run import counted
+from ..checkers.suite import Row
 from ..traces.format.printable import json_text
 from .console import Cells, SafeConsole, print_columns
 from .row import ReportRow, RowStatus
@@ -137,9 +139,29 @@ def summary(answers: Sequence[Answer], seconds: float) -> str:
     return f"{', '.join(parts) or 'nothing tried'}; {seconds:.1f} s"
 
 
-def as_json(answers: Sequence[Answer], rows: Mapping[str, Sequence[Cell]] | None) -> str:
-    """All entries as a JSON list of objects; with ``rows``, each has its row of the kill matrix."""
+def print_changed(console: SafeConsole, name: str, changed: Sequence[tuple[Row, str]]) -> None:
+    """The rows of the suite whose answers a mutant changes, and to what."""
+    console.print()
+    console.say(f"{name} changes {counted(len(changed), 'row')} of the suite", "bold")
+    for row, answer in changed:
+        console.say(f"  {row.id}  {answer}  {row.machine} {row.configuration}".rstrip())
+
+
+def as_json(
+    answers: Sequence[Answer],
+    rows: Mapping[str, Sequence[Cell]] | None,
+    changed: Mapping[str, Sequence[tuple[Row, str]]] = MappingProxyType({}),
+) -> str:
+    """All entries as a JSON list of objects; with ``rows``, each has its row of the kill matrix, and if it was asked
+    of all rows, those that it has ``changed``.
+    """
     objects = [_object(answer) for answer in answers]
+    for item in objects:
+        if item["id"] in changed:
+            item["changed"] = [
+                {"property": row.id, "machine": row.machine, "constants": dict(row.constants), "answer": str(answer)}
+                for row, answer in changed[item["id"]]
+            ]
     if rows is not None:
         for item in objects:
             item["matrix"] = [

@@ -54,3 +54,13 @@ def test_a_dropped_queue_is_renewed_by_4_9_8_only() -> None:
 def test_a_forced_unlock_in_4_9_8_is_not_possible() -> None:
     with pytest.raises(ConfigurationError, match=r"version=4\.9\.8, force=1 is not possible; only 5\.2\.0"):
         orderly_lock.configure(version="4.9.8", force=1)
+
+
+@pytest.mark.parametrize("renewals", ["may-fail", "certain"])
+def test_a_refusal_leaves_the_time_from_which_a_forced_unlock_counts(renewals: str) -> None:
+    renew = "renew(c0, q0)" if renewals == "may-fail" else "renew_all(c0)"
+    taken = ("take(c0, q0)", "begin_batch(c0, q0)", "forget_locks", "take(c1, q0)")
+    refused = (*taken, TICK, renew, "drop(c0, q0)")
+    windows: dict[str, int | str] = {"unlock_delay": 1, "batches": "long", "lock_losses": 1, "renewals": renewals}
+    assert "remove_by_force(c0, q0)" not in enabled_after(*refused, force=1, **windows)
+    assert "remove_by_force(c0, q0)" in enabled_after(*refused, TICK, force=1, **windows)

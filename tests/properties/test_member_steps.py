@@ -16,6 +16,7 @@ STATES = {
     "consumers=2 running=2 queues=2 watch_steps=1 orderly=1 broker_restarts=1": 57,
     "consumers=2 running=1 queues=2 watch_steps=1 steps=fine leaves=1": 1093,
     "consumers=3 running=3 queues=3 watch_steps=1 steps=fine crashes=1": 564,
+    "consumers=2 running=1 queues=2 watch_steps=1 orderly=1 steps=fine": 162,
     "consumers=2 running=1 queues=2 watch_steps=1 repairs=1": 150,
     "consumers=2 running=2 queues=2 watch_steps=1 route_changes=1 crashes=1": 132,
     "consumers=2 running=1 queues=2 watch_steps=1 periodic=0 leaves=1 crashes=1": 336,
@@ -28,7 +29,7 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 21
+    assert len({outcome.row.id for outcome in outcomes}) == 22
 
 
 def test_a_pass_that_takes_before_it_drops_is_noticed() -> None:

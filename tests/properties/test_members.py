@@ -32,12 +32,12 @@ def test_what_is_claimed() -> None:
         392,
         1_924,
         793,
-        5_703,
-        1_568,
-        12_625,
-        12_041,
-        29_404,
-        11_728,
+        5_733,
+        1_599,
+        14_352,
+        12_076,
+        29_434,
+        11_983,
         517,
         1_336,
         1_140,
@@ -46,6 +46,7 @@ def test_what_is_claimed() -> None:
         57,
         1_093,
         564,
+        162,
         150,
         132,
         336,
@@ -63,7 +64,7 @@ def test_locks_that_expire_again_and_again_hold_nothing_up() -> None:
     weak = Machine("everything").include(everything)
     weak.actions = {name: replace(action, strongly_fair=False) for name, action in everything.actions.items()}
     lengths = [result.run and len(result.run) for result in check_all_eventually(weak.configure(**TICKING), goals)]
-    assert lengths == [14, 21, 14]
+    assert lengths == [7, 7, 7]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from rocketproof.model.orderly_lock import orderly_lock
 from rocketproof.properties.orderly_lock_steps import claims, given_back
 from rocketproof.properties.verdict import Verdict
 
+FORCED = "watch_steps=1 client_window=1 broker_window=1 batch=1 unlock_delay=1 force=1"
 STATES = {
     "watch_steps=1 consumers=1 pauses=1": 519,
     "watch_steps=1 consumers=1 pauses=1 leaves=1": 641,
@@ -29,6 +30,8 @@ STATES = {
     "watch_steps=1 consumers=1 client_window=1 broker_window=2 batch=1 lock_losses=1": 160,
     "watch_steps=1 consumers=1 renewals=in-flight answer=1 crashes=1": 2245,
     "watch_steps=1 client_window=1 broker_window=2 batch=1 renewals=in-flight drops=0": 2243,
+    FORCED: 923,
+    f"{FORCED} renewals=certain renewal=1 lock_losses=1": 13574,
     "consumers=1 renewals=in-flight drops=0": 186,
 }
 
@@ -37,7 +40,7 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 21
+    assert len({outcome.row.id for outcome in outcomes}) == 22
 
 
 def test_a_broker_that_forgets_takes_locks_without_a_word() -> None:

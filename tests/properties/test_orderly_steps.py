@@ -29,6 +29,7 @@ STATES = {
     f"{STILL} watch_steps=1 watch_changes=1 messages=2 poison=1 give_up=attempts attempts=1 auto_commit=0": 49,
     f"{STILL} watch_steps=1 messages=2 moves=1 version=4.9.8": 287,
     f"{STILL} watch_steps=1 watch_changes=1 messages=3 batch=2": 128,
+    f"{COARSE} watch_steps=1 messages=1 moves=1 failures=1 forced_unlock=1": 14667,
     f"{COARSE} watch_steps=1 messages=1 late_locks=1": 2957,
     f"{COARSE} watch_steps=1 messages=1 watch_changes=1 late_commits=1": 7089,
     "listener=orderly mode=broadcasting messages=1 consumers=1 watch_changes=1 moves=1 leaves=1 orphans=1": 119,
@@ -40,4 +41,4 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 45
+    assert len({outcome.row.id for outcome in outcomes}) == 46

@@ -144,7 +144,7 @@ def test_a_part_may_break_what_another_part_defines() -> None:
         return s.entered < s.seats
 
     assert size(Machine("house").include(hall(), cellar).mutated("S8")) == 6
-    with pytest.raises(ModelError, match=r"mutant S8: machine cellar has nothing called 'free' to replace\."):
+    with pytest.raises(ModelError, match=r"mutant S8: machine cellar has no action or definition called 'free'"):
         cellar.mutated("S8")
 
 
@@ -154,6 +154,8 @@ def test_mistakes_are_named() -> None:
         machine.mutated("S9")
     with pytest.raises(ModelError, match=r"machine hall has two mutants S1; rename one\."):
         machine.mutant("S1", "again", killed_by="no-crowd")(lambda s: None)
+    with pytest.raises(ModelError, match=r"mutant S6: of='enter' is no function; give the action or definition itself"):
+        machine.mutant("S6", "by-name", of="enter", killed_by="no-crowd")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"machine hall explains S5 twice; leave one out\."):
         machine.explanation("S5", "again", naive="empty", exact="no-crowd", doc="")
     with pytest.raises(ModelError, match=r"machine hall has two definitions named free; rename one\."):
