@@ -6,14 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from ..traces.claims.settings import Settings
 from ..traces.clocks.observed import Observed
 from ..traces.encoding.coding import COLUMNS
+from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
@@ -63,7 +62,7 @@ def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
         return None
     packed = pack_splits(spark, trace, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
     looked = list(chain.from_iterable(packed.told()))
-    if any(one.problems.count for one in looked) or are_scattered(splits, _orders(splits, looked), sound=True):
+    if any(one.problems.count for one in looked) or _are_scattered(splits, looked, _orders(splits, looked)):
         return None
     scanned = scan_of(looked, splits, trace)
     if scanned.is_to_correct(trace):
@@ -103,27 +102,19 @@ def _orders(splits: Sequence[Split], looked: Sequence[Looked]) -> list[TimeOrder
     return files
 
 
-@dataclass
-class Looked:
+@dataclass(kw_only=True)
+class Looked(FirstLook):
     """What the first look at a split has shown.
 
     Attributes:
-        seen: for the context.
-        order: how far the events are in order.
-        problems: problems with them, in the columns that were read.
+        problems: problems with its events, in the columns that were read.
         told: the problems reported so far, so that the next reading does not report them again.
         skipped: what of an imported file is neither event nor damage.
-        counted: whether ``seq`` comes from its recorder.
-        repeated: number of events that were dropped as repetitions.
     """
 
-    seen: Scanning = field(default_factory=Scanning)
-    order: TimeOrder = field(default_factory=TimeOrder)
     problems: Problems = field(default_factory=Problems)
     told: Reported = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    counted: bool = True
-    repeated: int = 0
 
     @classmethod
     def of(cls, rows: int) -> Looked:
@@ -132,11 +123,6 @@ class Looked:
         Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
         """
         return cls(seen=Scanning(keeps_seq=True, sides=Observed(rows)))
-
-    def see(self, batch: pa.RecordBatch, file: int) -> None:
-        """Look at the next events."""
-        self.seen.see(batch, file)
-        self.order.see(batch)
 
     def end(self, split: Split, reader: SplitReader) -> Looked:
         """The same when all events of the split were read."""
@@ -234,12 +220,18 @@ def _chunks(place: int, reading: Reading, reader: SplitReader, looked: Looked) -
         yield Chunk(file, place, batch.select(columns))
 
 
+def _are_scattered(splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]) -> bool:
+    """Whether an event may be repeated elsewhere than next to itself in its split."""
+    sound = not any(one.problems.count for one in looked)
+    at_a_seam = any(one.repeats(before) for before, one in pairwise(each for each in looked if each.ends))
+    return bool(splits) and (at_a_seam or are_scattered(splits, orders, sound=sound))
+
+
 def _again(
     spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]
 ) -> Sequence[Any]:
     """For each split, the numbers of its repeated events; None if all repetitions are adjacent."""
-    sound = not any(one.problems.count for one in looked)
-    if not splits or not are_scattered(splits, orders, sound=sound):
+    if not _are_scattered(splits, looked, orders):
         return [None] * len(splits)
     counted = {split.file: True for split in splits}
     for split, one in zip(splits, looked, strict=True):

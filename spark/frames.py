@@ -21,7 +21,7 @@ from ..traces.clocks.correction import in_time
 from ..traces.clocks.observed import Observed
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
-from ..traces.encoding.columns import arrow_positions
+from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import ClaimVerdict
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
@@ -153,8 +153,7 @@ class Frame:
         scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
         if scanned.is_to_correct(self):
             return self.packed(events)
-        is_counted = "seq" in self.events.columns
-        repeat = any(one.repeats(before, is_counted=is_counted) for before, one in pairwise(looked))
+        repeat = any(one.repeats(before) for before, one in pairwise(looked))
         if order.by_time and not lost.counts and not repeat:
             repeated = sum(one.repeated for one in looked)
         else:
@@ -284,20 +283,8 @@ class Lost:
 
 
 @dataclass(kw_only=True)
-class Looked:
-    """What the first look at a partition has shown.
-
-    Attributes:
-        seen: for the context.
-        order: how far the events are in order.
-        repeated: number of events that were dropped, as they repeat the one before.
-        ends: of the first batch and of the last one, its first and its last event; one or none if there are no two.
-    """
-
-    seen: Scanning
-    order: TimeOrder = field(default_factory=TimeOrder)
-    repeated: int = 0
-    ends: list[pa.RecordBatch] = field(default_factory=list)
+class Looked(FirstLook):
+    """What the first look at a partition has shown."""
 
     @classmethod
     def of(cls, events: int) -> Looked:
@@ -310,6 +297,7 @@ class Looked:
         """The events, with all these columns, without repetitions. If they have no ``seq``, they are numbered from
         ``first`` on.
         """
+        self.counted = first is None
         beside, number = Repeated(thorough=False), first or 0
         for batch in batches:
             batch = _with(batch, columns)
@@ -319,19 +307,9 @@ class Looked:
                 number += len(batch)
             elif batch.column("seq").null_count:
                 self.order.by_time = False  # nobody knows where these belong
-            self.seen.see(batch)
-            self.order.see(batch)
-            # Copied: a slice would be sent with the whole batch.
-            self.ends = [*self.ends[:1], batch.take(arrow_positions(np.array([0, len(batch) - 1])))]
-            yield beside.drop(batch, first is None)
+            self.see(batch)
+            yield beside.drop(batch, self.counted)
         self.repeated = beside.count
-
-    def repeats(self, before: Looked, *, is_counted: bool) -> bool:
-        """Whether the first event repeats the last one of the partition before."""
-        seam = Repeated(thorough=False)
-        for event in (before.ends[-1].slice(1), self.ends[0].slice(0, 1)):
-            seam.drop(event, is_counted)
-        return seam.count > 0
 
 
 def _as_batch(row: Row) -> pa.RecordBatch:
