@@ -16,6 +16,7 @@ from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
+from ..traces.format.schema import Header
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import SplitReader
 from ..traces.io.splits import Told as Reported
@@ -60,7 +61,7 @@ def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
         return None
-    packed = pack_splits(spark, trace, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
+    packed = pack_splits(spark, trace.header, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
     looked = list(chain.from_iterable(packed.told()))
     if any(one.problems.count for one in looked) or _are_scattered(splits, looked, _orders(splits, looked)):
         return None
@@ -86,7 +87,7 @@ def _in_two_steps(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled]:
         Reading(split=split, told=one.told, needs_seq=orders[split.file].needs_seq, again=repeated)
         for split, one, repeated in zip(splits, looked, again, strict=True)
     ]
-    packed = pack_splits(spark, trace, readings, scanned.events)
+    packed = pack_splits(spark, trace.header, readings, scanned.events)
     read = list(chain.from_iterable(packed.told()))
     for one in read:
         trace.problems.join(one.problems)
@@ -191,9 +192,9 @@ class Reading:
     again: Any = None
 
 
-def pack_splits(spark: SparkSession, trace: Trace, readings: Sequence[Reading], events: int) -> Shuffled:
+def pack_splits(spark: SparkSession, header: Header, readings: Sequence[Reading], events: int) -> Shuffled:
     """The events of all splits, packed; a ``Looked`` is told about each. ``events``: their number."""
-    groups, parts = dict(trace.header.groups), parts_of(spark, events)
+    groups, parts = dict(header.groups), parts_of(spark, events)
     together = max(1, min(TOGETHER, len(readings) // (4 * spark.sparkContext.defaultParallelism)))
 
     def packed(work: Iterable[Sequence[tuple[int, Reading]]]) -> Iterator[Row]:

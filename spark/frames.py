@@ -7,7 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,14 +32,17 @@ from ..traces.format.coverage import ALL_KINDS, EVIDENCE_BIT, Hole
 from ..traces.format.kinds import Kind
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header, plain
-from ..traces.io import Problems
+from ..traces.io import Problems, Split
 from ..traces.io.events import ROWS, SPANS, WORDS
 from ..traces.io.lost import UNREAD
+from ..traces.io.parquet import rows_of
 from ..traces.io.time_order import TimeOrder
 from ..traces.recorders.repeated import REPEATED, Repeated
 from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
+from .check import Reading, pack_splits
 from .judging import Shuffled, Told, judged, parts_of
+from .scans import splits_of_scan
 from .session import event_batches, failures, together
 
 if TYPE_CHECKING:
@@ -75,8 +79,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     """Check events against all claims, as :func:`.check.check_with_spark` does for files.
 
     Events are counted and then read once if they are in the order of time; otherwise, or if something is wrong with
-    them, three times: a frame that is costly to compute should be cached. Sums, findings and the few events of the
-    context come to the driver.
+    them, three times: a frame that is costly to compute should be cached. If the frame is a scan of Parquet files,
+    tasks try to read them directly first. Sums, findings and the few events of the context come to the driver.
 
     Args:
         events: with columns of the schema, at least ``time`` (ms since 1970, or a timestamp) and ``kind``; others may
@@ -92,8 +96,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     settings = settings or settings_of(header)
     spark = events.sparkSession
     with failures(), event_batches(spark):
-        frame = Frame(header, _fitting(events))
-        scanned, packed, repeated = frame.packed(frame.events.count())
+        frame = Frame(header, _fitting(events), splits_of_scan(events))
+        scanned, packed, repeated = frame.packed()
         result = judged(spark, frame, scanned, settings, packed, started=started)
         return Mined(
             findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
@@ -110,11 +114,12 @@ class Frame:
 
     Attributes:
         events: events with columns of the schema; times are corrected and repetitions dropped once this was requested.
+        splits: the files of which it is a scan, see :mod:`.scans`; none if it is anything else.
         left_out_of: what of it cannot be used, in the columns that were read.
     """
 
-    def __init__(self, header: Header, events: DataFrame) -> None:
-        self.header, self.events = header, events
+    def __init__(self, header: Header, events: DataFrame, splits: Sequence[Split]) -> None:
+        self.header, self.events, self.splits = header, events, splits
         self.files: tuple[str, ...] = ("the frame",)
         self.problems = Problems()
         self.left_out: tuple[str, ...] = ()
@@ -136,9 +141,35 @@ class Frame:
         """Holes for events or values that could not be used."""
         return self._holes
 
-    def packed(self, events: int) -> tuple[Scan, Shuffled, int]:
-        """The first look at the frame, its events packed by the same tasks, and how many of them were repeated; they
-        are read again if something is wrong or not in order. ``events``: their number.
+    def packed(self) -> tuple[Scan, Shuffled, int]:
+        """The first look at the frame, its events packed by the same tasks, and how many of them were repeated."""
+        return self._of_files() or self._of_rows(self.events.count())
+
+    def _of_files(self) -> tuple[Scan, Shuffled, int] | None:
+        """The same from the files of which the frame is a scan; None if it is none, or if something is wrong or not in
+        order.
+        """
+        if not self.splits:
+            return None
+        readings = [Reading(split=replace(split, clocks=self.clocks), sees=True) for split in self.splits]
+        rows = sum(rows_of(Path(file)) for file in {split.paths[0] for split in self.splits})
+        shuffled = pack_splits(self.events.sparkSession, self.header, readings, rows)
+        looked = [one for one in chain.from_iterable(shuffled.told()) if one.ends or one.problems.count]
+        seen, order = Scanning(), TimeOrder()
+        for one in looked:
+            seen.join(one.seen)
+            order.join(one.order)
+        repeat = any(one.repeats(before) for before, one in pairwise(looked))
+        if repeat or not order.by_time or any(one.problems.count for one in looked):
+            return None
+        scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
+        if scanned.is_to_correct(self):
+            return self._of_files()
+        return scanned, shuffled, sum(one.repeated for one in looked)
+
+    def _of_rows(self, events: int) -> tuple[Scan, Shuffled, int]:
+        """The same from rows that Spark hands over; they are read again if something is wrong or not in order.
+        ``events``: their number.
         """
         shuffled = self._packed(events, sees=True)
         told: list[tuple[Looked, Lost]] = list(shuffled.told())
@@ -152,7 +183,7 @@ class Frame:
             self._holes, self.left_out_of = lost.holes, lost.counts
         scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
         if scanned.is_to_correct(self):
-            return self.packed(events)
+            return self._of_rows(events)
         repeat = any(one.repeats(before) for before, one in pairwise(looked))
         if order.by_time and not lost.counts and not repeat:
             repeated = sum(one.repeated for one in looked)
