@@ -10,7 +10,6 @@ from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ..traces.claims.settings import Settings
-from ..traces.clocks.observed import Observed
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import CheckResult
@@ -35,6 +34,8 @@ _READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS)))
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from .frames import Frame
+
 
 def check_with_spark(
     trace: Trace, *, settings: Settings, master: str = "", session: SparkSession | None = None
@@ -50,11 +51,11 @@ def check_with_spark(
     started = time.perf_counter()
     spark = session or open_session(master)
     with failures():
-        scanned, packed = _at_once(spark, trace) or _in_two_steps(spark, trace)
+        scanned, packed = at_once(spark, trace) or _in_two_steps(spark, trace)
         return judged(spark, trace, scanned, settings, packed, started=started)
 
 
-def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
+def at_once(spark: SparkSession, trace: Trace | Frame) -> tuple[Scan, Shuffled] | None:
     """The first look, and the events packed by the same tasks; None if they have to be read again, because something is
     wrong or not in order.
     """
@@ -67,7 +68,7 @@ def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
         return None
     scanned = scan_of(looked, splits, trace)
     if scanned.is_to_correct(trace):
-        return _at_once(spark, trace)
+        return at_once(spark, trace)
     trace.repeated[REPEATED] = sum(one.repeated for one in looked)
     return scanned, packed
 
@@ -117,14 +118,6 @@ class Looked(FirstLook):
     told: Reported = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
 
-    @classmethod
-    def of(cls, rows: int) -> Looked:
-        """Nothing was looked at yet, of a trace with that many events.
-
-        Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
-        """
-        return cls(seen=Scanning(keeps_seq=True, sides=Observed(rows)))
-
     def end(self, split: Split, reader: SplitReader) -> Looked:
         """The same when all events of the split were read."""
         self.seen.put_in_order(0)
@@ -158,7 +151,7 @@ def _look(work: tuple[Split, Reported | None, int]) -> Looked:
     return looked.end(split, reader)
 
 
-def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
+def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace | Frame) -> Scan:
     """What was seen in all splits together; what cannot be read is added to the problems of the trace.
 
     Raises:

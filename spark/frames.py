@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.clocks.clocks import Clocks
 from ..traces.clocks.correction import in_time
-from ..traces.clocks.observed import Observed
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
 from ..traces.engine.first_look import FirstLook
@@ -40,7 +39,7 @@ from ..traces.io.time_order import TimeOrder
 from ..traces.recorders.repeated import REPEATED, Repeated
 from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
-from .check import Reading, pack_splits
+from .check import at_once
 from .judging import Shuffled, Told, judged, parts_of
 from .scans import splits_of_scan
 from .session import event_batches, failures, together
@@ -114,12 +113,17 @@ class Frame:
 
     Attributes:
         events: events with columns of the schema; times are corrected and repetitions dropped once this was requested.
-        splits: the files of which it is a scan, see :mod:`.scans`; none if it is anything else.
+        repeated: how many events of these files were repeated.
         left_out_of: what of it cannot be used, in the columns that were read.
+
+    Args:
+        scan: the parts of the files of which it is a scan, see :mod:`.scans`; none if it is anything else.
     """
 
-    def __init__(self, header: Header, events: DataFrame, splits: Sequence[Split]) -> None:
-        self.header, self.events, self.splits = header, events, splits
+    def __init__(self, header: Header, events: DataFrame, scan: Sequence[Split]) -> None:
+        self.header, self.events, self._scan = header, events, scan
+        self.rows = sum(rows_of(Path(file)) for file in {split.paths[0] for split in scan})
+        self.repeated: Counter[str] = Counter()
         self.files: tuple[str, ...] = ("the frame",)
         self.problems = Problems()
         self.left_out: tuple[str, ...] = ()
@@ -141,31 +145,14 @@ class Frame:
         """Holes for events or values that could not be used."""
         return self._holes
 
+    def splits(self) -> list[Split]:
+        """The parts of the files of which it is a scan."""
+        return [replace(split, clocks=self.clocks) for split in self._scan]
+
     def packed(self) -> tuple[Scan, Shuffled, int]:
         """The first look at the frame, its events packed by the same tasks, and how many of them were repeated."""
-        return self._of_files() or self._of_rows(self.events.count())
-
-    def _of_files(self) -> tuple[Scan, Shuffled, int] | None:
-        """The same from the files of which the frame is a scan; None if it is none, or if something is wrong or not in
-        order.
-        """
-        if not self.splits:
-            return None
-        readings = [Reading(split=replace(split, clocks=self.clocks), sees=True) for split in self.splits]
-        rows = sum(rows_of(Path(file)) for file in {split.paths[0] for split in self.splits})
-        shuffled = pack_splits(self.events.sparkSession, self.header, readings, rows)
-        looked = [one for one in chain.from_iterable(shuffled.told()) if one.ends or one.problems.count]
-        seen, order = Scanning(), TimeOrder()
-        for one in looked:
-            seen.join(one.seen)
-            order.join(one.order)
-        repeat = any(one.repeats(before) for before, one in pairwise(looked))
-        if repeat or not order.by_time or any(one.problems.count for one in looked):
-            return None
-        scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
-        if scanned.is_to_correct(self):
-            return self._of_files()
-        return scanned, shuffled, sum(one.repeated for one in looked)
+        found = at_once(self.events.sparkSession, self)
+        return (*found, self.repeated[REPEATED]) if found else self._of_rows(self.events.count())
 
     def _of_rows(self, events: int) -> tuple[Scan, Shuffled, int]:
         """The same from rows that Spark hands over; they are read again if something is wrong or not in order.
@@ -316,11 +303,6 @@ class Lost:
 @dataclass(kw_only=True)
 class Looked(FirstLook):
     """What the first look at a partition has shown."""
-
-    @classmethod
-    def of(cls, events: int) -> Looked:
-        """Nothing was looked at yet, of a frame with that many events."""
-        return cls(seen=Scanning(keeps_seq=True, sides=Observed(events)))
 
     def distinct(
         self, batches: Iterator[pa.RecordBatch], columns: Collection[str], *, first: int | None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
+from ..clocks.observed import Observed
 from ..encoding.columns import arrow_positions
 from ..io.time_order import TimeOrder
 from ..recorders.repeated import Repeated
@@ -30,6 +32,14 @@ class FirstLook:
     ends: list[pa.RecordBatch] = field(default_factory=list)
     repeated: int = 0
     counted: bool = True
+
+    @classmethod
+    def of(cls, events: int) -> Self:
+        """Nothing was looked at yet, of a recording with that many events; 0 if their number is not known.
+
+        Of a long one, a sample shows how clocks are apart: what each task sends to the driver is part of it.
+        """
+        return cls(seen=Scanning(keeps_seq=True, sides=Observed(events)))
 
     def see(self, batch: pa.RecordBatch, file: int = 0) -> None:
         """Look at the next events, of the file with a number."""
