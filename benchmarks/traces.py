@@ -30,7 +30,7 @@ SMALL = 3_000
 
 _CHECK = """
 import json, resource, sys, time
-from rocketproof.commands.preparing import keep_freed_memory
+from rocketproof.traces.engine.kept_memory import keep_freed_memory
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.claims.settings import Settings

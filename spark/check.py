@@ -6,17 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from ..traces.claims.settings import Settings
-from ..traces.clocks.observed import Observed
 from ..traces.encoding.coding import COLUMNS
+from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import CheckResult
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
+from ..traces.format.schema import Header
 from ..traces.io import Problems, Split, Trace, read_split
 from ..traces.io.splits import SplitReader
 from ..traces.io.splits import Told as Reported
@@ -35,6 +34,8 @@ _READ = tuple(dict.fromkeys((*COLUMNS, *SCAN_COLUMNS)))
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from .frames import Frame
+
 
 def check_with_spark(
     trace: Trace, *, settings: Settings, master: str = "", session: SparkSession | None = None
@@ -50,24 +51,24 @@ def check_with_spark(
     started = time.perf_counter()
     spark = session or open_session(master)
     with failures():
-        scanned, packed = _at_once(spark, trace) or _in_two_steps(spark, trace)
+        scanned, packed = at_once(spark, trace) or _in_two_steps(spark, trace)
         return judged(spark, trace, scanned, settings, packed, started=started)
 
 
-def _at_once(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled] | None:
+def at_once(spark: SparkSession, trace: Trace | Frame) -> tuple[Scan, Shuffled] | None:
     """The first look, and the events packed by the same tasks; None if they have to be read again, because something is
     wrong or not in order.
     """
     splits = trace.splits()
     if not splits or any(split.groups is None for split in splits):
         return None
-    packed = pack_splits(spark, trace, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
+    packed = pack_splits(spark, trace.header, [Reading(split=split, sees=True) for split in splits], trace.rows or 0)
     looked = list(chain.from_iterable(packed.told()))
-    if any(one.problems.count for one in looked) or are_scattered(splits, _orders(splits, looked), sound=True):
+    if any(one.problems.count for one in looked) or _are_scattered(splits, looked, _orders(splits, looked)):
         return None
     scanned = scan_of(looked, splits, trace)
     if scanned.is_to_correct(trace):
-        return _at_once(spark, trace)
+        return at_once(spark, trace)
     trace.repeated[REPEATED] = sum(one.repeated for one in looked)
     return scanned, packed
 
@@ -87,7 +88,7 @@ def _in_two_steps(spark: SparkSession, trace: Trace) -> tuple[Scan, Shuffled]:
         Reading(split=split, told=one.told, needs_seq=orders[split.file].needs_seq, again=repeated)
         for split, one, repeated in zip(splits, looked, again, strict=True)
     ]
-    packed = pack_splits(spark, trace, readings, scanned.events)
+    packed = pack_splits(spark, trace.header, readings, scanned.events)
     read = list(chain.from_iterable(packed.told()))
     for one in read:
         trace.problems.join(one.problems)
@@ -103,40 +104,19 @@ def _orders(splits: Sequence[Split], looked: Sequence[Looked]) -> list[TimeOrder
     return files
 
 
-@dataclass
-class Looked:
+@dataclass(kw_only=True)
+class Looked(FirstLook):
     """What the first look at a split has shown.
 
     Attributes:
-        seen: for the context.
-        order: how far the events are in order.
-        problems: problems with them, in the columns that were read.
+        problems: problems with its events, in the columns that were read.
         told: the problems reported so far, so that the next reading does not report them again.
         skipped: what of an imported file is neither event nor damage.
-        counted: whether ``seq`` comes from its recorder.
-        repeated: number of events that were dropped as repetitions.
     """
 
-    seen: Scanning = field(default_factory=Scanning)
-    order: TimeOrder = field(default_factory=TimeOrder)
     problems: Problems = field(default_factory=Problems)
     told: Reported = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    counted: bool = True
-    repeated: int = 0
-
-    @classmethod
-    def of(cls, rows: int) -> Looked:
-        """Nothing was looked at yet, of a trace with that many events.
-
-        Of a long trace, a sample shows how clocks are apart: what each task sends to the driver is part of it.
-        """
-        return cls(seen=Scanning(keeps_seq=True, sides=Observed(rows)))
-
-    def see(self, batch: pa.RecordBatch, file: int) -> None:
-        """Look at the next events."""
-        self.seen.see(batch, file)
-        self.order.see(batch)
 
     def end(self, split: Split, reader: SplitReader) -> Looked:
         """The same when all events of the split were read."""
@@ -171,7 +151,7 @@ def _look(work: tuple[Split, Reported | None, int]) -> Looked:
     return looked.end(split, reader)
 
 
-def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace) -> Scan:
+def scan_of(looked: Sequence[Looked], splits: Sequence[Split], trace: Trace | Frame) -> Scan:
     """What was seen in all splits together; what cannot be read is added to the problems of the trace.
 
     Raises:
@@ -205,9 +185,9 @@ class Reading:
     again: Any = None
 
 
-def pack_splits(spark: SparkSession, trace: Trace, readings: Sequence[Reading], events: int) -> Shuffled:
+def pack_splits(spark: SparkSession, header: Header, readings: Sequence[Reading], events: int) -> Shuffled:
     """The events of all splits, packed; a ``Looked`` is told about each. ``events``: their number."""
-    groups, parts = dict(trace.header.groups), parts_of(spark, events)
+    groups, parts = dict(header.groups), parts_of(spark, events)
     together = max(1, min(TOGETHER, len(readings) // (4 * spark.sparkContext.defaultParallelism)))
 
     def packed(work: Iterable[Sequence[tuple[int, Reading]]]) -> Iterator[Row]:
@@ -234,12 +214,18 @@ def _chunks(place: int, reading: Reading, reader: SplitReader, looked: Looked) -
         yield Chunk(file, place, batch.select(columns))
 
 
+def _are_scattered(splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]) -> bool:
+    """Whether an event may be repeated elsewhere than next to itself in its split."""
+    sound = not any(one.problems.count for one in looked)
+    at_a_seam = any(one.repeats(before) for before, one in pairwise(each for each in looked if each.ends))
+    return bool(splits) and (at_a_seam or are_scattered(splits, orders, sound=sound))
+
+
 def _again(
     spark: SparkSession, splits: Sequence[Split], looked: Sequence[Looked], orders: Sequence[TimeOrder]
 ) -> Sequence[Any]:
     """For each split, the numbers of its repeated events; None if all repetitions are adjacent."""
-    sound = not any(one.problems.count for one in looked)
-    if not splits or not are_scattered(splits, orders, sound=sound):
+    if not _are_scattered(splits, looked, orders):
         return [None] * len(splits)
     counted = {split.file: True for split in splits}
     for split, one in zip(splits, looked, strict=True):

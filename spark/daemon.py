@@ -3,11 +3,13 @@
 import pyarrow as pa
 from pyspark.daemon import manager
 
+from ..traces.engine.kept_memory import keep_freed_memory
 from . import check, frames
 
 LOADED = check, frames
 """Modules that do the work of tasks."""
 
 if __name__ == "__main__":
+    keep_freed_memory()
     pa.array([True]).to_numpy(zero_copy_only=False)  # Arrow then loads pandas, which takes half a second
     manager()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +19,9 @@ from ..properties.verdict import Verdict
 from ..traces.claims.settings import Settings
 from ..traces.clocks.clocks import Clocks
 from ..traces.clocks.correction import in_time
-from ..traces.clocks.observed import Observed
 from ..traces.clocks.view import IDENTITY
 from ..traces.encoding.coding import COLUMNS
-from ..traces.encoding.columns import arrow_positions
+from ..traces.engine.first_look import FirstLook
 from ..traces.engine.result import ClaimVerdict
 from ..traces.engine.scan import Scan, conclude
 from ..traces.engine.scanning import SCAN_COLUMNS, Scanning
@@ -31,14 +31,17 @@ from ..traces.format.coverage import ALL_KINDS, EVIDENCE_BIT, Hole
 from ..traces.format.kinds import Kind
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header, plain
-from ..traces.io import Problems
+from ..traces.io import Problems, Split
 from ..traces.io.events import ROWS, SPANS, WORDS
 from ..traces.io.lost import UNREAD
+from ..traces.io.parquet import rows_of
 from ..traces.io.time_order import TimeOrder
 from ..traces.recorders.repeated import REPEATED, Repeated
 from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
+from .check import at_once
 from .judging import Shuffled, Told, judged, parts_of
+from .scans import splits_of_scan
 from .session import event_batches, failures, together
 
 if TYPE_CHECKING:
@@ -75,8 +78,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     """Check events against all claims, as :func:`.check.check_with_spark` does for files.
 
     Events are counted and then read once if they are in the order of time; otherwise, or if something is wrong with
-    them, three times: a frame that is costly to compute should be cached. Sums, findings and the few events of the
-    context come to the driver.
+    them, three times: a frame that is costly to compute should be cached. If the frame is a scan of Parquet files,
+    tasks try to read them directly first. Sums, findings and the few events of the context come to the driver.
 
     Args:
         events: with columns of the schema, at least ``time`` (ms since 1970, or a timestamp) and ``kind``; others may
@@ -92,8 +95,8 @@ def mine(events: DataFrame, header: Header | None = None, settings: Settings | N
     settings = settings or settings_of(header)
     spark = events.sparkSession
     with failures(), event_batches(spark):
-        frame = Frame(header, _fitting(events))
-        scanned, packed, repeated = frame.packed(frame.events.count())
+        frame = Frame(header, _fitting(events), splits_of_scan(events))
+        scanned, packed, repeated = frame.packed()
         result = judged(spark, frame, scanned, settings, packed, started=started)
         return Mined(
             findings=spark.createDataFrame(_in_micros(named(result.rows, result.names))),
@@ -110,11 +113,17 @@ class Frame:
 
     Attributes:
         events: events with columns of the schema; times are corrected and repetitions dropped once this was requested.
+        repeated: how many events of these files were repeated.
         left_out_of: what of it cannot be used, in the columns that were read.
+
+    Args:
+        scan: the parts of the files of which it is a scan, see :mod:`.scans`; none if it is anything else.
     """
 
-    def __init__(self, header: Header, events: DataFrame) -> None:
-        self.header, self.events = header, events
+    def __init__(self, header: Header, events: DataFrame, scan: Sequence[Split]) -> None:
+        self.header, self.events, self._scan = header, events, scan
+        self.rows = sum(rows_of(Path(file)) for file in {split.paths[0] for split in scan})
+        self.repeated: Counter[str] = Counter()
         self.files: tuple[str, ...] = ("the frame",)
         self.problems = Problems()
         self.left_out: tuple[str, ...] = ()
@@ -136,9 +145,18 @@ class Frame:
         """Holes for events or values that could not be used."""
         return self._holes
 
-    def packed(self, events: int) -> tuple[Scan, Shuffled, int]:
-        """The first look at the frame, its events packed by the same tasks, and how many of them were repeated; they
-        are read again if something is wrong or not in order. ``events``: their number.
+    def splits(self) -> list[Split]:
+        """The parts of the files of which it is a scan."""
+        return [replace(split, clocks=self.clocks) for split in self._scan]
+
+    def packed(self) -> tuple[Scan, Shuffled, int]:
+        """The first look at the frame, its events packed by the same tasks, and how many of them were repeated."""
+        found = at_once(self.events.sparkSession, self)
+        return (*found, self.repeated[REPEATED]) if found else self._of_rows(self.events.count())
+
+    def _of_rows(self, events: int) -> tuple[Scan, Shuffled, int]:
+        """The same from rows that Spark hands over; they are read again if something is wrong or not in order.
+        ``events``: their number.
         """
         shuffled = self._packed(events, sees=True)
         told: list[tuple[Looked, Lost]] = list(shuffled.told())
@@ -152,9 +170,8 @@ class Frame:
             self._holes, self.left_out_of = lost.holes, lost.counts
         scanned = conclude(seen, self.header, files=self.files, clocks=self.clocks)
         if scanned.is_to_correct(self):
-            return self.packed(events)
-        is_counted = "seq" in self.events.columns
-        repeat = any(one.repeats(before, is_counted=is_counted) for before, one in pairwise(looked))
+            return self._of_rows(events)
+        repeat = any(one.repeats(before) for before, one in pairwise(looked))
         if order.by_time and not lost.counts and not repeat:
             repeated = sum(one.repeated for one in looked)
         else:
@@ -284,25 +301,8 @@ class Lost:
 
 
 @dataclass(kw_only=True)
-class Looked:
-    """What the first look at a partition has shown.
-
-    Attributes:
-        seen: for the context.
-        order: how far the events are in order.
-        repeated: number of events that were dropped, as they repeat the one before.
-        ends: of the first batch and of the last one, its first and its last event; one or none if there are no two.
-    """
-
-    seen: Scanning
-    order: TimeOrder = field(default_factory=TimeOrder)
-    repeated: int = 0
-    ends: list[pa.RecordBatch] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, events: int) -> Looked:
-        """Nothing was looked at yet, of a frame with that many events."""
-        return cls(seen=Scanning(keeps_seq=True, sides=Observed(events)))
+class Looked(FirstLook):
+    """What the first look at a partition has shown."""
 
     def distinct(
         self, batches: Iterator[pa.RecordBatch], columns: Collection[str], *, first: int | None
@@ -310,6 +310,7 @@ class Looked:
         """The events, with all these columns, without repetitions. If they have no ``seq``, they are numbered from
         ``first`` on.
         """
+        self.counted = first is None
         beside, number = Repeated(thorough=False), first or 0
         for batch in batches:
             batch = _with(batch, columns)
@@ -319,19 +320,9 @@ class Looked:
                 number += len(batch)
             elif batch.column("seq").null_count:
                 self.order.by_time = False  # nobody knows where these belong
-            self.seen.see(batch)
-            self.order.see(batch)
-            # Copied: a slice would be sent with the whole batch.
-            self.ends = [*self.ends[:1], batch.take(arrow_positions(np.array([0, len(batch) - 1])))]
-            yield beside.drop(batch, first is None)
+            self.see(batch)
+            yield beside.drop(batch, self.counted)
         self.repeated = beside.count
-
-    def repeats(self, before: Looked, *, is_counted: bool) -> bool:
-        """Whether the first event repeats the last one of the partition before."""
-        seam = Repeated(thorough=False)
-        for event in (before.ends[-1].slice(1), self.ends[0].slice(0, 1)):
-            seam.drop(event, is_counted)
-        return seam.count > 0
 
 
 def _as_batch(row: Row) -> pa.RecordBatch:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 
 from ..machine_code.compiled import LOG
-
-_KEPT = ((-3, 16 << 20), (-1, 512 << 20))
-"""M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of <malloc.h>, bytes."""
 
 
 def pyarrow_without_pandas() -> None:
@@ -30,21 +26,6 @@ def pyarrow_without_pandas() -> None:
         pyarrow.array([])
     finally:
         sys.meta_path.remove(hidden)
-
-
-def keep_freed_memory() -> None:
-    """Make this process, for the rest of its life, keep freed memory, and let Arrow use the same allocator as numpy.
-
-    Memory freed by reading a trace is then reused for checking it: new pages cost more than the work on them. Without
-    GNU's C library, nothing changes. A library must not do this to a process; a command that owns the process may.
-    """
-    with suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        for parameter, value in _KEPT:
-            library.mallopt(parameter, value)
-        import pyarrow
-
-        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 
 
 class _NoPandas(MetaPathFinder):

@@ -115,7 +115,7 @@ def check(
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     if _settle(context):
-        from .preparing import keep_freed_memory
+        from ..traces.engine.kept_memory import keep_freed_memory
 
         keep_freed_memory()
     from . import check as run

@@ -18,7 +18,7 @@ from rocketproof.spark.check import Looked, _look
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.generate.simulation import MUTANTS, Plan, simulate
-from rocketproof.traces.io import open_trace
+from rocketproof.traces.io import open_trace, splits
 
 from .engines import both
 
@@ -70,6 +70,22 @@ def test_files_in_order_are_read_once(spark: Any, tmp_path: Path, monkeypatch: p
     pq.write_table(table.take([1, 0, *range(2, len(table))]), tmp_path / "turned.parquet")
     both([tmp_path / "turned.parquet"], spark)
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_an_event_that_is_repeated_where_two_splits_meet_counts_once(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: bool
+) -> None:
+    monkeypatch.setattr(splits, "SPLIT_ROWS", 1)  # each row group is a split
+    events = pq.read_table(simulated(tmp_path, messages=100)).sort_by([("time", "ascending"), ("seq", "ascending")])
+    events = events.replace_schema_metadata(pq.read_schema(tmp_path / "trace.parquet").metadata)
+    at = next(at for at, event in enumerate(events.to_pylist()) if event["kind"] == "deliver")
+    events = events if counted else events.drop_columns(["seq"])
+    with pq.ParquetWriter(tmp_path / "repeated.parquet", events.schema) as writer:
+        for part in (events.slice(0, at + 1), events.slice(at)):
+            writer.write_table(part)
+    assert len(open_trace([tmp_path / "repeated.parquet"]).splits()) == 2
+    assert both([tmp_path / "repeated.parquet"], spark).events == len(events)
 
 
 def test_groups_are_judged_by_tasks(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from pyspark import TaskContext
 from benchmarks.changes import repeated, shifted_clocks
 from benchmarks.recordings import Recording
 from rocketproof.properties.verdict import Verdict
-from rocketproof.spark import Mined, judging, mine, write_findings
+from rocketproof.spark import Mined, frames, judging, mine, write_findings
 from rocketproof.spark.blocks import Row
 from rocketproof.spark.frames import Looked
 from rocketproof.spark.writing import BEFORE, RUN
@@ -61,6 +61,21 @@ def test_a_frame_is_judged_like_its_file(spark: Any, trace: Path, local: CheckRe
     verdicts = mined.verdicts.toArrow().to_pylist()
     assert [row["claim"] for row in verdicts] == [one.claim.id for one in local.verdicts]
     assert [row["verdict"] for row in verdicts] == [str(one.verdict) for one in local.verdicts]
+
+
+def test_files_of_a_scan_are_read_by_tasks(
+    spark: Any, trace: Path, local: CheckResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two files in the order of time, with other names for the same codes, no rows are handed over."""
+    table, header = pq.read_table(trace), open_trace([trace]).header
+    for number, part in enumerate((table.slice(0, 3_000), table.slice(3_000))):
+        pq.write_table(part.replace_schema_metadata(), tmp_path / f"part {number}.parquet")
+    frame = spark.read.parquet(str(tmp_path))
+    monkeypatch.setattr(frames.Frame, "_of_rows", None)
+    assert mine(frame, header).answers == local.verdicts
+    for other in (frame.where("time > 0"), frame.select("time", "kind"), frame.withColumn("queue", frame["queue"] + 0)):
+        with pytest.raises(TypeError, match="not callable"):
+            mine(other, header)
 
 
 def times_read(frame: Any, folder: Path) -> tuple[Any, Callable[[], int]]:
@@ -236,22 +251,24 @@ def test_a_folder_with_something_else_is_left_alone(mined: Mined, tmp_path: Path
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def as_frame(spark: Any, path: Path) -> Any:
-    """The lines of a file as a frame, as somebody would read it who has nothing else."""
+def as_frame(spark: Any, path: Path, *, stored: bool = False) -> Any:
+    """The lines of a file as a frame, as somebody would read it who has nothing else; ``stored``: from Parquet."""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
     names = [name for name in ARROW.names if any(name in line for line in lines)]
     table = pa.Table.from_pylist(
         [{name: line.get(name) for name in names} for line in lines],
         pa.schema([plain(ARROW).field(name) for name in names]),
     )
-    return spark.createDataFrame(table)
+    if stored:
+        pq.write_table(table, path.with_suffix(".parquet"))
+    return spark.read.parquet(str(path.with_suffix(".parquet"))) if stored else spark.createDataFrame(table)
 
 
-def same(spark: Any, path: Path) -> Mined:
+def same(spark: Any, path: Path, *, stored: bool = False) -> Mined:
     """What is mined of the lines of a file, after a check of the file has said the same."""
     trace = open_trace([path])
     local = check_locally(trace, settings=settings_of(trace.header))
-    mined = mine(as_frame(spark, path), open_trace([path]).header)
+    mined = mine(as_frame(spark, path, stored=stored), open_trace([path]).header)
     for expected, given in zip(local.verdicts, mined.answers, strict=True):
         assert given.verdict is expected.verdict, given.claim.id
         assert (given.judged, given.violated, given.doubtful) == (expected.judged, expected.violated, expected.doubtful)
@@ -260,8 +277,9 @@ def same(spark: Any, path: Path) -> Mined:
     return mined
 
 
+@pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize("change", ["clocks apart", "repeated lines", "as it is", "damaged"])
-def test_changed_lines_are_judged_like_their_file(spark: Any, change: str, tmp_path: Path) -> None:
+def test_changed_lines_are_judged_like_their_file(spark: Any, change: str, stored: bool, tmp_path: Path) -> None:
     recording = Recording.read(FOLDER / "batch-acknowledged-in-part-5.3.3.jsonl.zst")
     text = recording.text()
     if change == "clocks apart":
@@ -273,7 +291,7 @@ def test_changed_lines_are_judged_like_their_file(spark: Any, change: str, tmp_p
         text = text.replace('"attempt": 0', '"attempt": -5', 1).replace('"kind": "result"', '"kind": "resent"', 2)
     path = tmp_path / "trace.jsonl"
     path.write_text(text, "utf-8")
-    mined = same(spark, path)
+    mined = same(spark, path, stored=stored)
     told = {"clocks apart": 0, "repeated lines": 1, "as it is": 0, "damaged": 2}[change]
     assert len(mined.left_out) == told
 

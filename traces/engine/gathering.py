@@ -28,6 +28,7 @@ from ..io import Split, Trace, read_split
 from ..io.read_ahead import read_ahead
 from ..io.time_order import TimeOrder
 from ..recorders.repeated import REPEATED
+from .first_look import FirstLook
 from .scan import Scan, conclude, look, scan
 from .scanning import SCAN_COLUMNS, Scanning
 
@@ -179,6 +180,7 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Sca
         splits = sorted(splits, key=lambda split: spans[split.file] or (0, 0))
     seen, order, parts = Scanning(), TimeOrder(), list[Part]()
     file, last, latest, repeated = splits[0].file, splits[0].file, seen.end, 0
+    before = FirstLook()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for split, read in zip(splits, pool.map(partial(_read, trace, shelf), splits), strict=True):
             if split.file != file:
@@ -186,13 +188,13 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Sca
                 file, latest, order = split.file, seen.end + (split.file < last), TimeOrder()
                 last = max(last, file)
             order.join(read.order)
-            if read.problems or not order.by_time or read.seen.begin < latest:
+            if read.problems or not order.by_time or read.seen.begin < latest or read.repeats(before):
                 if progress is not None:
                     progress("read", -seen.events)
                 return None
             seen.join(read.seen)
             parts.append(read.part)
-            repeated += read.repeated
+            repeated, before = repeated + read.repeated, read if read.ends else before
             if progress is not None:
                 progress("read", read.seen.events)
     if not seen.events:
@@ -202,25 +204,21 @@ def _at_once(trace: Trace, shelf: Shelf, progress: Progress | None) -> tuple[Sca
 
 
 @dataclass(kw_only=True)
-class _Read:
+class _Read(FirstLook):
     """What was found in a split."""
 
     part: Part
-    seen: Scanning
-    order: TimeOrder = field(default_factory=TimeOrder)
     problems: int = 0
-    repeated: int = 0
 
 
 def _read(trace: Trace, shelf: Shelf, split: Split) -> _Read:
-    seen = Scanning.of(trace)
-    read, reader = _Read(part=Part(names=Names(trace.header.groups)), seen=seen), read_split(split)
+    part = Part(names=Names(trace.header.groups))
+    read, reader = _Read(part=part, seen=Scanning.of(trace)), read_split(split)
     coder = Coder(read.part.names)
     for batch in reader.distinct(_READ, rows=_ROWS):
-        read.seen.see(batch, split.file)
-        read.order.see(batch)
-        _keep(coder.columns(batch), read.part, shelf)
-    read.problems, read.repeated = reader.problems.count, reader.repeated
+        read.see(batch, split.file)
+        _keep(coder.columns(batch), part, shelf)
+    read.problems, read.repeated, read.counted = reader.problems.count, reader.repeated, reader.counted
     return read
 
 

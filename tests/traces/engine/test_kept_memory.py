@@ -1,4 +1,4 @@
-"""What the command line does to its own process, and the library to none."""
+"""What a process may do to its own memory, and the library to no process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 import pyarrow as pa
 import pytest
 
-from rocketproof.commands.preparing import keep_freed_memory
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.engine.kept_memory import keep_freed_memory
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.samples import samples
 
@@ -27,7 +27,7 @@ def test_a_check_leaves_the_allocator_as_it_was() -> None:
 
 
 def test_the_process_of_the_command_may_keep_what_it_frees() -> None:
-    program = f"from rocketproof.commands.preparing import keep_freed_memory; keep_freed_memory(); {NAMES}"
+    program = f"from rocketproof.traces.engine.kept_memory import keep_freed_memory; keep_freed_memory(); {NAMES}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "system\n"
 
