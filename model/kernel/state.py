@@ -212,6 +212,11 @@ class FamilyView:
     def __bool__(self) -> bool:
         raise ModelError(f"{self._name} is a family, not a value; index it: {self._name}[…].")
 
+    def __eq__(self, other: object) -> bool:
+        return bool(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"{self._name}[{', '.join(map(str, self._prefix))}, …]"
 

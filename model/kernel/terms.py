@@ -11,7 +11,7 @@ remainder is 0, in every engine alike (plain Python integers raise :class:`ZeroD
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import z3
 
@@ -44,6 +44,11 @@ class Term:
         )
 
     __int__ = __index__
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise ModelError(
+            f"{self} is a value already and has no index {index!r}; all indices of a family stand together: s.x[i, j]."
+        )
 
     def __repr__(self) -> str:
         text = " ".join(str(self.expr).split())

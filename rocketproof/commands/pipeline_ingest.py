@@ -52,7 +52,7 @@ def ingest(
     console.say(f"{', '.join(done.batches)}: {files}{known}" if done.batches else f"nothing new{known}")
     for file in done.replaced:
         console.say(f"has grown, and replaces what was there: {file}")
-    for what, count in sorted(done.skipped.items()):
+    for what, count in sorted((+done.skipped).items()):
         console.say(f"passed over: {count:,} × {what}")
     shown = [*(f"left out: {why}" for why in done.left_out), *map(str, done.problems.kept)]
     for line in shown[:PROBLEMS_SHOWN]:

@@ -19,7 +19,7 @@ def module_rows(name: str, *, folder: str) -> list[Row]:
     ``folder`` is searched before installed packages.
 
     Raises:
-        InputError: there is no such module, it cannot be imported, or it has no claims.
+        InputError: there is no such module, it cannot be imported, or it has no claims, or a machine has no actions.
     """
     if name.endswith(".py") or "/" in name:
         raise InputError(f"--module {name!r} is a file; write the module as it is imported, such as package.module.")
@@ -27,12 +27,16 @@ def module_rows(name: str, *, folder: str) -> list[Row]:
         module = import_user_module(name, folder=folder, meant="of --module")
     except UserModuleError as error:
         raise InputError(str(error)) from error
-    claims: object = getattr(module, SUITE, None)
-    if claims is None:
+    told: object = getattr(module, SUITE, None)
+    if told is None:
         raise InputError(f"module {name!r} has no {SUITE}; write a tuple of rocketproof.Claim objects of that name.")
-    listed = list(claims) if isinstance(claims, Iterable) else [claims]
+    listed = list(told) if isinstance(told, Iterable) else [told]
     strange = [claim for claim in listed if not isinstance(claim, Claim)]
     if strange or not listed:
         what = f"holds {type(strange[0]).__name__} objects" if strange else "is empty"
         raise InputError(f"{SUITE} of module {name!r} {what}; it must hold rocketproof.Claim objects.")
-    return claim_rows(claim for claim in listed if isinstance(claim, Claim))
+    claims = [claim for claim in listed if isinstance(claim, Claim)]
+    still = next((claim.machine.name for claim in claims if not claim.machine.actions), "")
+    if still:
+        raise InputError(f"machine {still} has no actions, so nothing happens; write what may happen: @machine.action.")
+    return claim_rows(claims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,12 +30,18 @@ QUEUES_SHOWN = 3
 INCIDENTS_SHOWN = 8
 """Maximum number of incidents, those with most findings, that the terminal tells."""
 
+WHAT_NOW = (
+    "what now: 'diagnose' names known bugs that explain this, 'reproduce' writes the shortest run that shows it as a "
+    "test, 'check --message KEY' tells what happened to one message"
+)
+"""What can be done about a violated claim."""
+
 
 def print_result(
     console: SafeConsole, result: CheckResult, told: Sequence[Story], *, claims: Sequence[str] = (), every: bool = False
 ) -> None:
     """What was read, the verdicts, worst first, what went wrong first, what became of messages, and the stories of
-    violations. Of a claim whose violations all followed from others, one story is told.
+    violations, and what to do next. Of a claim whose violations all followed from others, one story is told.
 
     Violated claims and findings in doubt have a line each. The rest is grouped: doubts with one reason, what was not
     observable, and what holds, unless claims are named or a line for each is requested.
@@ -72,6 +79,9 @@ def print_result(
         if stories and (every or claims or _has_findings(answer)):
             folded = answer.claim.id in only_followed and not every
             _print_stories(console, result, answer, stories[:1] if folded else stories)
+    if any(answer.verdict is Verdict.VIOLATED for answer in answers):
+        console.say()
+        console.say(WHAT_NOW, "dim")
     console.say()
     console.say(f"{headline(answers)}; {result.seconds:.1f} s")
 
@@ -128,6 +138,10 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
     if apparent:
         told = ", ".join(f"{answer.claim.id} ({answer.doubtful:,})" for answer in apparent)
         console.say(f"  seems violated, but too little was recorded to say so: {told}", "yellow")
+    if answers and all(answer.verdict is Verdict.NOT_OBSERVABLE for answer in answers):
+        settling = Counter(settled for answer in answers if (settled := answer.why.rpartition("; ")[2]))
+        for settled, count in settling.most_common(NAMES_SHOWN):
+            console.say(f"    {counted(count, 'claim')}: {settled}")
     if answers:
         console.say("  --all has a line for each claim, and what would settle it", "dim")
 

@@ -357,6 +357,18 @@ def loops_over_a_family(s: State) -> None:
         s.y = 0
 
 
+def compares_a_family(s: State) -> None:
+    s.require(s.offset == 1)
+
+
+def compares_a_row_of_a_family(s: State) -> None:
+    s.require(s.owns[0] != s.owns[1])
+
+
+def indexes_a_value(s: State) -> None:
+    s.x = s.owns[0, 1][2]
+
+
 def require_inside_when(s: State) -> None:
     with s.when(s.flag):
         s.require(s.x == 1)
@@ -396,6 +408,9 @@ def never(s: State) -> None:
         (set_of_others, "assigns a set of Consumer to 'members', which holds sets of Queue."),
         (branches, "is not known while the machine is lowered, so Python cannot branch on it"),
         (loops_over_a_family, "offset is a family, not a value; index it: offset[…]."),
+        (compares_a_family, "offset is a family, not a value; index it: offset[…]."),
+        (compares_a_row_of_a_family, "owns is a family, not a value; index it: owns[…]."),
+        (indexes_a_value, "is a value already and has no index 2; all indices of a family stand together: s.x[i, j]."),
         (require_inside_when, "'require' inside 's.when' would guard the whole action; move it out."),
         (require_a_number, "expected a truth value, got the number x; compare it with something first."),
         (never, "its guard is false for every parameter in example(queues=3, word=go); mend the guard, or switch"),

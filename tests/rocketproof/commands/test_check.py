@@ -89,6 +89,7 @@ def test_a_wrong_one_is_violated_with_its_story(capsys: pytest.CaptureFixture[st
     assert out.splitlines()[-1].startswith(
         f"{ALL} claims: 1 violated, {UNSEEN} not observable, {ALL - UNSEEN - 1} hold; "
     )
+    assert out.splitlines()[-3].startswith("what now: 'diagnose' names known bugs that explain this, 'reproduce' ")
     code, out, _ = run(capsys, "check", wrong, "--stories", 0)
     assert (code, out.count("whose listener was running\n")) == (1, 0)
 
@@ -124,6 +125,17 @@ def test_a_trace_that_shows_nothing_is_no_success(capsys: pytest.CaptureFixture[
     code, out, _ = run(capsys, "check", trace, "--all")
     assert (code, verdicts(out)) == (2, {"NOT OBSERVABLE": ALL})
     assert "header missing" in out
+
+
+def test_if_nothing_can_be_judged_what_would_settle_most_claims_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    offsets = tmp_path / "consumerOffset.json"
+    offsets.write_text('{"offsetTable":{"orders@g":{0:5,1:7}}}')
+    code, out, _ = run(capsys, "check", offsets)
+    assert code == 2
+    assert "    9 claims: a consume-message hook (consumer side) would settle it\n" in out
+    assert "what now" not in out
 
 
 def test_a_damaged_part_is_counted_and_located_and_leaves_doubt(

@@ -75,6 +75,7 @@ def test_the_example_is_as_expected_by_name_and_by_file(
         ("mine.py", None, "--module 'mine.py' is a file; write the module as it is imported"),
         ("mine", "", "module 'mine' has no CLAIMS; write a tuple of rocketproof.Claim objects"),
         ("mine", "CLAIMS = ()", "CLAIMS of module 'mine' is empty; it must hold rocketproof.Claim objects."),
+        ("mine", WRONG.replace("@machine.action", "@staticmethod #"), "machine lamp has no actions, so nothing"),
         ("mine", "CLAIMS = [3]", "CLAIMS of module 'mine' holds int objects; it must hold"),
         ("mine", "1 / 0", "importing 'mine' failed: ZeroDivisionError: division by zero"),
     ],
