@@ -21,8 +21,7 @@ from ..clocks.clocks import Clocks
 from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
-from .broker_spans import BrokersRecorded
-from .brokers_away import brokers_away
+from .brokers_away import BrokersRecorded, brokers_away
 from .confirming import confirmed
 from .endings import endings
 from .gaps import beginnings, missing_events
