@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.generate.noticed import Line, Noticed, Recording, markdown, table_of
 from rocketproof.traces.generate.simulation import Plan, simulate
-from rocketproof.traces.generate.trace_mutants import by_time
 from rocketproof.traces.io import Trace, open_trace
 from rocketproof.traces.samples import samples, settings_for, settings_of
+
+from .event_mutants import by_time
+from .noticed import Line, Noticed, Recording, markdown, table_of
 
 EACH = 4
 SAMPLES = (

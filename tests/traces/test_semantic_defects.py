@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from benchmarks.event_mutants import by_time
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.format.schema import Header
 from rocketproof.traces.generate.simulation import Plan, simulate
-from rocketproof.traces.generate.trace_mutants import by_time
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import ParquetWriter
 from rocketproof.traces.samples import samples, settings_for, settings_of

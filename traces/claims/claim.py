@@ -27,8 +27,8 @@ class TraceClaim(RestsOn):
         monitor: the monitor that judges it.
         needs: kinds of events without which it cannot be judged; one of each tuple is enough.
         violated_by: kinds of events by which a violation shows: if one of them may be missing, the claim cannot be said
-            to hold. One of each tuple is enough. What rows of tables need is added, see :mod:`.shown`; without any,
-            it is by default what the claim needs.
+            to hold. One of each tuple is enough. What rows of tables need is added, see :func:`.presupposed.shown_by`;
+            without any, it is by default what the claim needs.
         excused_by: kinds of events that excuse an apparent violation: if one of them may be missing, it is in doubt.
         excused_in_topics: the same for a finding about an original (count 0) in a topic that belongs to no group:
             actions of consumers lead to no copy there. None if it makes no difference.

@@ -5,9 +5,10 @@ Some recorders see only listeners, or only requests to brokers; what others reco
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from ..format.kinds import IN_WINDOW, Kind
+from ..format.kinds import IN_WINDOW, LOCKS, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +66,33 @@ STRATEGY = "a wrapped allocation strategy"
 SCHEDULE_TOPIC = "the broker's schedule topic"
 DEAD_LETTERS = "the broker's dead-letter topic"
 HEARTBEATS = "start and heartbeat of every client"
+RECORDED: Mapping[str, tuple[Kind, ...]] = {
+    HOOK: (Kind.DELIVER, Kind.RESULT),
+    OFFSETS: (Kind.COMMIT,),
+    PULL_RESULTS: (Kind.PULL_RESULT,),
+    SEND_BACKS: (Kind.SEND_BACK,),
+    ASSIGNMENTS: (Kind.ASSIGN, Kind.REVOKE),
+    "the lock requests of the consumer (an RPC hook)": LOCKS,
+    SCHEDULE_TOPIC: (Kind.DELAY_STORE, Kind.DELAY_DELIVER),
+    "what brokers store, which the capture agent in them sees": (Kind.STORE,),
+    DEAD_LETTERS: (Kind.DEAD_LETTER,),
+    HEARTBEATS: (Kind.CLIENT_START, Kind.HEARTBEAT),
+    "heartbeats, or the broker's log of changed subscriptions": (Kind.HEARTBEAT,),
+    STRATEGY: (Kind.REBALANCE, Kind.ROUTE),
+    "ends of clients, which the capture agents see": (Kind.CLIENT_STOP, Kind.CLIENT_CRASH, Kind.UNREGISTER),
+    "starts and ends of brokers, in their logs": (Kind.BROKER_START, Kind.BROKER_STOP, Kind.BROKER_CRASH),
+    "resets, in the broker's log": (Kind.RESET,),
+}
+"""Which recorders record which kinds."""
+
+
+def would_settle(usually: str, lacking: Iterable[Collection[Kind]]) -> str:
+    """The end of a sentence about what is missing; empty if nothing is known to record it.
+
+    What ``usually`` settles the claim is not suggested if it was given, and something else is missing.
+    """
+    wanted = {kind for kinds in lacking for kind in kinds}
+    if not wanted.isdisjoint(RECORDED.get(usually, ())):
+        return f"; {usually} would settle it"
+    by = next((words for words, kinds in RECORDED.items() if not wanted.isdisjoint(kinds)), "")
+    return f"; {by} would settle it" if by else ""

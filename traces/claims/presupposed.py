@@ -1,4 +1,6 @@
-"""The evidence on which a finding rests, by its claim and its row: the kinds of :class:`.evidence.RestsOn` as masks."""
+"""The evidence on which a finding rests, by its claim and its row, as masks of :class:`.evidence.RestsOn`; and that by
+which violations of a claim show: it holds only if all of that is recorded.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,15 @@ from dataclasses import dataclass, fields
 from ..format.coverage import OF_CLIENTS, evidence_mask
 from ..format.kinds import Kind
 from .causes import Missing
+from .claim import TraceClaim
 from .claims import CLAIMS
 from .evidence import RestsOn
 from .group_steps import GroupMisstep
 from .obligations import OBLIGATIONS, Obligation
 from .step import Step
 from .steps import Misstep
+
+Kinds = tuple[Kind, ...]
 
 
 @enum.unique
@@ -85,3 +90,18 @@ _OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.FAILED)] = _RETRIED = Pr
 _OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.TOLD)] = _RETRIED | Presupposed(
     excuses=evidence_mask((Kind.RESET,)), of_broker=evidence_mask((Kind.RESET,))
 )
+
+
+def shown_by(claim: TraceClaim) -> tuple[Kinds, ...]:
+    """What each row of a claim needs in order to be judged; one kind of each tuple is enough."""
+    return _SHOWN_BY[claim.id]
+
+
+def _needed_by(claim: TraceClaim) -> tuple[Kinds, ...]:
+    steps = [row.step for row in (*Missing, *Misstep, *GroupMisstep) if row.step.claim == claim.id]
+    rows: list[Kinds] = [(kind,) for step in steps for kind in (*step.of, *step.needs, *step.in_part_without)]
+    rows += [kinds for duty in OBLIGATIONS if duty.claim == claim.id for kinds in duty.needs]
+    return (*claim.violated_by, *rows) or claim.needs
+
+
+_SHOWN_BY = {claim.id: tuple(dict.fromkeys(_needed_by(claim))) for claim in CLAIMS}

@@ -19,13 +19,11 @@ from ..encoding.names import Names
 from ..encoding.shares import Share
 from ..encoding.store_counts import StoreCounts
 from ..io import Trace
-from ..monitors.first_starts import settle_first_starts
 from ..monitors.fold import Fold, Outcome
 from ..monitors.groups import GroupMonitor
 from ..monitors.messages import MessageFold
-from ..monitors.queue_ends import settle_ends
+from ..monitors.queue_ends import settle_ends, settle_first_starts, settle_unpulled
 from ..monitors.queues import queue_folds
-from ..monitors.unpulled import settle_unpulled
 from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted

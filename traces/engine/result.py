@@ -13,10 +13,9 @@ from ...model.history import Cause
 from ...properties.verdict import Verdict
 from ..claims.claim import TraceClaim
 from ..claims.claims import CLAIMS, CODE
-from ..claims.presupposed import presupposed
+from ..claims.evidence import would_settle
+from ..claims.presupposed import presupposed, shown_by
 from ..claims.settings import Settings
-from ..claims.settling import would_settle
-from ..claims.shown import shown_by
 from ..encoding.names import Names
 from ..format.coverage import EVIDENCE_BIT, Coverage, evidence_mask, missing
 from ..format.kinds import Kind
@@ -178,8 +177,7 @@ def _verdict(
         group, reason = next(iter(coverage.not_judged.items()))
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
     elif never:
-        lacking = [kind for kinds in never for kind in kinds]
-        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events{would_settle(claim, lacking)}"
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events{would_settle(claim.settled_by, never)}"
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:
@@ -256,7 +254,7 @@ def _doubt(
     excuses += [kind for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE and kind not in excuses]
     lacking = missing((*claim.counts_with, *((kind,) for kind in excuses)), coverage.recorded)[:MOST_NAMED]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
-    return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim, [kind for kinds in lacking for kind in kinds])}"
+    return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim.settled_by, lacking)}"
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:

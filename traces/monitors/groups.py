@@ -19,11 +19,10 @@ from .groups_seen import GroupsSeen
 from .memberships import Memberships
 from .notebook import Notebook
 from .processes import judge_processes
-from .readable import judge_readable
+from .readable import judge_readable, judge_unassigned
 from .runs import told_by
 from .standstills import Standstills
 from .subscriptions import judge_subscriptions
-from .unassigned import judge_unassigned
 from .views import judge_views
 
 

@@ -1,22 +1,35 @@
-"""Ends of queues: clients learn of no messages that no broker has stored, and of all that were stored long ago.
+"""What is known about queues only at the end of a check, from all of them together, and from what brokers stored.
 
-And no end goes back, unless the topic was created again. All of this is known only at the end.
+* Ends: clients learn of no messages that no broker has stored, and of all that were stored long ago; and no end goes
+  back, unless the topic was created again.
+* Queues that an owner had and never pulled: whether messages waited in them.
+* First starts (G1): if nothing is stored for a queue, a group that consumes from the last offset starts at its end
+  (RB-41). For a new group this is intended; one that has long stored offsets of other queues of the topic loses the
+  messages that the queue had before it was seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..claims.claims import CODE
+from ..claims.obligations import Reason
+from ..claims.settings import Settings
 from ..claims.steps import Misstep
 from ..encoding.names import Names, Slot
+from ..encoding.store_counts import Stored
 from ..engine.findings import Note, sort_rows
+from ..format.message_status import MessageStatus
+from .commits import Jump
 from .fold import Outcome
 from .steps.polls import LONG
 from .steps.state import SHOWN, SILENCE
+
+_MOVES = CODE["every-queue-moves"]
 
 OFTEN = 3
 """How often a waiting pull is answered late before this is reported: processes may be stopped, threads delayed."""
@@ -113,3 +126,62 @@ _FINDERS = (
     (Misstep.END_BACK, _back),
     (Misstep.WOKEN_LATE, _late),
 )
+
+
+def settle_unpulled(outcome: Outcome, names: Names, stores: Mapping[Slot, Stored], settings: Settings) -> Outcome:
+    """The outcome, with unpulled queues as violations of ``every-queue-moves`` if messages waited in them for long.
+
+    The others are left out. What waits at the end counts as waiting.
+    """
+    unpulled = np.flatnonzero(outcome.rows["note"] == Note.UNPULLED)
+    if not len(unpulled):
+        return outcome
+    rows, statuses, judged = outcome.rows.copy(), outcome.statuses.copy(), outcome.judged.copy()
+    keep = np.ones(len(rows), np.bool_)
+    latest = {int(rows["slot"][at]): at for at in unpulled.tolist()}  # they are in the order of time
+    for at in unpulled.tolist():
+        row = rows[at]
+        slot = names.slots[row["slot"]]
+        stored = stores.get(whole(slot))
+        start = max(int(row["offset"]), 0)
+        if stored is None or stored.last < start:
+            keep[at] = False
+            continue
+        if latest[int(row["slot"])] == at:
+            statuses[row["slot"], MessageStatus.WAITING] += stored.last + 1 - max(start, stored.first)
+        since = max(int(row["since"]), stored.since if stored.first >= start else stored.until)
+        late = int(row["time"]) - since - settings.silent_death - settings.rounds
+        if late <= 0:
+            keep[at] = False
+            continue
+        row["late"] = min(row["late"], late)
+        row["note"], row["value"], row["since"], row["until"] = Note.NONE, Reason.NO_PULLS, since, stored.last + 1
+        judged[_MOVES] += 1
+    return replace(outcome.with_rows(sort_rows(rows[keep])), judged=judged, statuses=statuses)
+
+
+def settle_first_starts(outcome: Outcome, names: Names, settings: Settings) -> Outcome:
+    """The outcome, with first starts of known groups as violations of ``nothing-skipped`` instead of notes.
+
+    A group is known if an offset of another queue of the topic was stored for it more than two rounds before. Each
+    broadcasting client has offsets of its own, so what others have stored does not count.
+    """
+    rows = outcome.rows
+    starts = np.flatnonzero((rows["note"] == Note.SKIPPED) & (rows["value"] == Jump.FIRST_START))
+    if not len(starts):
+        return outcome
+    earliest: dict[tuple[str, str, str], int] = {}
+    offsets = rows[rows["note"] == Note.OFFSET]
+    first = np.full(len(names.slots), 2**63 - 1)
+    np.minimum.at(first, offsets["slot"], offsets["time"])
+    for slot, time in zip(names.slots, first.tolist(), strict=True):
+        topic = slot.group, slot.topic, slot.client
+        earliest[topic] = min(earliest.get(topic, time), time)
+    rows = rows.copy()
+    for at in starts.tolist():
+        slot = names.slots[int(rows["slot"][at])]
+        known = earliest[slot.group, slot.topic, slot.client]
+        if known < int(rows["time"][at]) - settings.rounds:
+            rows["note"][at] = Note.NONE
+            rows["since"][at] = known
+    return outcome.with_rows(sort_rows(rows))

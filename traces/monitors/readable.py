@@ -1,4 +1,5 @@
-"""Readable queues: messages are stored only where some member of the group can read (A13; D8 for a retry topic).
+"""Queues that no member reads: messages are stored only where some member of the group can read (A13; D8 for a retry
+topic), and some member gives itself each queue that members know (RB-1, RB-21).
 
 Producers use the number of write queues, consumers the number of read queues (EN-5). Messages in a queue beyond the
 second number have no reader, and no member knows that it exists. Members learn of added queues at their next poll of
@@ -7,7 +8,7 @@ the route; until then nothing is reported about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..encoding.names import RETRY_PREFIX, Actor, Slot
@@ -21,7 +22,10 @@ from .groups_seen import GroupsSeen
 from .runs import Run
 from .subscriptions import parse_subscription
 
-CLAIM = "every-queue-is-readable"
+CLAIM, HAS_OWNER = "every-queue-is-readable", "every-queue-gets-an-owner"
+
+DIVIDING = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
+"""Strategies that give each queue to some member; the others may leave queues out, depending on their settings."""
 
 _FRESH = 5_000
 """A route that was polled this shortly before counts as that of the queue's beginning, ms."""
@@ -115,3 +119,41 @@ def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: M
     if topic == RETRY_PREFIX + group:
         return bool(views)
     return topic in views or topic in consumed.get(group, ())
+
+
+def judge_unassigned(groups: GroupsSeen) -> None:
+    """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
+
+    A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
+    """
+    told, settings = groups.told, groups.settings
+    limit = settings.silent_death + settings.rounds + settings.route_poll
+    for group in sorted(told.by_group):
+        topics: dict[str, list[Run]] = {}
+        for run in told.of(group, Kind.REBALANCE):
+            topics.setdefault(run.topic, []).append(run)
+        topics = {topic: runs for topic, runs in topics.items() if _all_are_recorded(runs)}
+        for slot, stored in sorted(groups.stores.items()):
+            runs = topics.get(slot.topic, [])
+            if slot.group not in ("", group) or not runs:
+                continue
+            queue = f"{slot.broker}:{slot.queue}"
+            seen = [run for run in runs if queue in (run.queues or ())]
+            if not seen or any(queue in (run.assigned or ()) for run in runs):
+                continue
+            since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
+            if until - since > limit:
+                groups.notebook.violation(
+                    HAS_OWNER,
+                    slot=Slot(group, slot.topic, slot.broker, slot.queue),
+                    since=since,
+                    time=until,
+                    value=until - since,
+                    expected=limit,
+                    late=until - since - limit,
+                )
+
+
+def _all_are_recorded(runs: Sequence[Run]) -> bool:
+    known = {run.actor.name for run in runs}
+    return all(run.detail in DIVIDING and known.issuperset(run.members or ("",)) for run in runs)

@@ -1,13 +1,16 @@
-"""Brokers that answered clients while nobody recorded them: what they did then is not known.
+"""When brokers were recorded; and those that answered clients while nobody recorded them: what they did then is not
+known.
 
-If some brokers were recorded, clients may report answers of others, and of their processes before, between or after the
-recorded ones. If no broker was recorded at all, the evidence of the files says so.
+A broker was recorded in the spans of its processes, except the gaps that these have or that joining finds. Between two
+spans without a gap it did not run, nor did it after the last one, if this ends with its stop. But clients may report
+answers of its processes before, between or after the recorded ones, and of brokers of which none was. If no broker was
+recorded at all, the evidence of the files says so.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +18,6 @@ import pyarrow.compute as pc
 
 from ..format.kinds import ANSWERS, Kind
 from ..format.schema import STATIC, master_of
-from .broker_spans import spans_of
 from .recording import Event, Recording, gap
 
 AROUND = 30_000
@@ -27,6 +29,58 @@ SLACK = 5_000
 """Answers must come this long after the last event of a broker, or before its first one, to show that it was not
 recorded, ms: less may be the transmission of an answer, and clocks.
 """
+
+
+def spans_of(recordings: Iterable[Recording]) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """From when until when each process of a broker was recorded as its master, µs, by broker; sorted.
+
+    A broker of which only slaves were recorded has no span.
+    """
+    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for one in recordings:
+        if one.broker:
+            own = one.stamps[~one.as_slave]
+            spans[master_of(one.broker)] += [(int(own[0]), int(own[-1]))] if len(own) else []
+    return {broker: sorted(own) for broker, own in spans.items()}
+
+
+class BrokersRecorded:
+    """Whether actions of a broker at a time were recorded.
+
+    Args:
+        recordings: all of them.
+        added: what joining adds: gaps, and ends of processes that were killed.
+    """
+
+    def __init__(self, recordings: Sequence[Recording], added: Iterable[Event]) -> None:
+        self._spans = spans_of(recordings)
+        self._gaps: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._ends: defaultdict[str, list[int]] = defaultdict(list)
+        for event in (event for event in added if event.get("broker") and not event.get("client")):
+            if event["kind"] == Kind.BROKER_CRASH:
+                self._ends[event["broker"]].append(event["time"] * 1000)
+            elif event["kind"] == Kind.GAP:
+                self._gaps[event["broker"]].append((event["due"] * 1000, event["time"] * 1000 + 999))
+        for one in (one for one in recordings if one.broker):
+            rows = one.rows((Kind.GAP,))
+            gaps = zip(one.events(rows), one.stamps[rows].tolist(), strict=True)
+            self._gaps[one.broker] += [(gap.get("due", 0) * 1000, end) for gap, end in gaps]
+            if one.stopped_in_order:
+                self._ends[one.broker].append(int(one.stamps[-1]))
+
+    @property
+    def any(self) -> bool:
+        """Whether any broker was recorded at all."""
+        return bool(self._spans)
+
+    def at(self, broker: str, stamp: int) -> bool:
+        """Whether a broker was recorded at a time, µs."""
+        spans = self._spans.get(broker)
+        if not spans or stamp < spans[0][0]:
+            return False
+        last = max(until for _, until in spans)
+        is_over = any(last <= end for end in self._ends[broker])
+        return (stamp <= last or is_over) and not any(since <= stamp <= until for since, until in self._gaps[broker])
 
 
 def brokers_away(recordings: Sequence[Recording]) -> list[Event]:

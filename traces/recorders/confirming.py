@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from ..format.kinds import Kind, Path
-from .broker_spans import BrokersRecorded
+from .brokers_away import BrokersRecorded
 from .processes import Processes
 from .recording import Event, Recording
 

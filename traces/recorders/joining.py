@@ -21,13 +21,11 @@ from ..clocks.clocks import Clocks
 from ..format.kinds import Kind
 from ..format.problems import Problem, Trouble
 from ..format.schema import ARROW
-from .beginnings import beginnings
-from .broker_spans import BrokersRecorded
-from .brokers_away import brokers_away
+from .brokers_away import BrokersRecorded, brokers_away
 from .confirming import confirmed
 from .endings import endings
+from .gaps import beginnings, missing_events
 from .in_time import put_in_time
-from .missing import missing_events
 from .processes import Death, Processes, deaths_recorded, unrecorded
 from .recording import Event, Recording, gap, without_nulls
 from .replicas import ONLY_A_SLAVE, promotions, replicas_named

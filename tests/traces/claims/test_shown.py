@@ -13,8 +13,8 @@ from rocketproof.traces.claims.causes import Missing
 from rocketproof.traces.claims.claims import CLAIMS, claim
 from rocketproof.traces.claims.group_steps import GroupMisstep
 from rocketproof.traces.claims.obligations import OBLIGATIONS
+from rocketproof.traces.claims.presupposed import shown_by
 from rocketproof.traces.claims.settings import Settings
-from rocketproof.traces.claims.shown import shown_by
 from rocketproof.traces.claims.steps import Misstep
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.format.kinds import Kind

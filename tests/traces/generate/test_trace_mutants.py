@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from benchmarks.event_mutants import ALTERED, DELAYED, Change, by_time, trace_mutants
+from benchmarks.noticed import Noticed, Recording, markdown, table_of
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.format.kinds import Kind
-from rocketproof.traces.generate.noticed import Noticed, Recording, markdown, table_of
-from rocketproof.traces.generate.trace_mutants import ALTERED, DELAYED, Change, by_time, trace_mutants
 from rocketproof.traces.samples import samples, settings_for
 
 SAMPLES = {sample.name: sample for sample in samples()}

@@ -10,8 +10,8 @@ from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.encoding.names import Names, Slot
 from rocketproof.traces.engine.findings import ROW, Note
 from rocketproof.traces.monitors.commits import Jump
-from rocketproof.traces.monitors.first_starts import settle_first_starts
 from rocketproof.traces.monitors.fold import Outcome, nothing
+from rocketproof.traces.monitors.queue_ends import settle_first_starts
 
 SKIPPED = CODE["nothing-skipped"]
 

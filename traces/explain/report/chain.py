@@ -1,28 +1,35 @@
-"""Messages whose attempts a report draws: those of violations, then those with most attempts."""
+"""The attempts of messages in a report: of those of violations, then of those with most attempts; and their drawing:
+when each was delivered, how it ended, and when it was expected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from ....model.retry_policy import maximum_sent
 from ...claims.claim import Monitor
 from ...claims.claims import CLAIMS
 from ...engine.findings import Note
 from ...engine.result import CheckResult
+from ...format.kinds import FAILURES, SUCCESSES, Result
 from ...format.message_status import MessageStatus
 from ...format.schema import Group
 from ...io import Trace
 from ..evidence import Question, collect
 from ..message_attempts import Attempt, attempts_of
 from ..sentences import Event
+from .charts import Axis, box, mark, strip, told
 from .tables import words_of
-from .words import counted
+from .words import counted, span, utc
 
 MOST = 8
 """Maximum number of such messages in a report."""
+
+_LINE = 22
 
 _OF_MESSAGES = [code for code, claim in enumerate(CLAIMS) if claim.monitor is Monitor.MESSAGES]
 _BY_DEFAULT = Group()
@@ -42,12 +49,12 @@ def chains(result: CheckResult, trace: Trace, *, most: int = MOST) -> list[Chain
     if not origins:
         return []
     found = collect(trace, [Question(origin=origin) for origin in origins], result.names)
-    told = []
+    drawn: list[Chain] = []
     for origin, events in zip(origins, found, strict=True):
         own = [each.event for each in events if each.origin == origin]
         for group in sorted({event["group"] for event in own if event.get("group")}):
-            told += _chain(origin, group, own, result)
-    return told
+            drawn += _chain(origin, group, own, result)
+    return drawn
 
 
 def _chosen(result: CheckResult, most: int) -> list[int]:
@@ -76,3 +83,45 @@ def _chain(origin: int, group: str, events: Sequence[Event], result: CheckResult
     ]
     title = ", ".join([f"message {key} of {group}", counted(len(attempts), "delivery", "deliveries"), *statuses[:1]])
     return [Chain(title=title, attempts=attempts)]
+
+
+def draw(attempts: Sequence[Attempt]) -> Markup:
+    """One line for each attempt: the expected wait as a bar, the delivery as a dot."""
+    expected = list(_expected(attempts))
+    times = [attempt.time for attempt in attempts] + [until for wait in expected if wait for until in wait]
+    margin = max((max(times) - min(times)) // 50, 1)
+    axis = Axis(min(times) - margin, max(times) + margin)
+    lines = []
+    for attempt, wait in zip(attempts, expected, strict=True):
+        drawn = []
+        if wait:
+            since, until = wait
+            tip = told(f"at least {span(until - since)} after the failure before", utc(until))
+            drawn.append(box(axis.place(since), axis.place(until), top=8, height=6, css="wait", tip=tip))
+        number = "?" if attempt.number is None else str(attempt.number)
+        early = f"{span(wait[1] - attempt.time)} too early" if wait and attempt.time < wait[1] else ""
+        tip = told(f"attempt {number} {attempt.result}".strip(), early, attempt.place, str(attempt.client),
+                   utc(attempt.time))  # fmt: skip
+        css = "early" if early else _colour(attempt.result)
+        drawn.append(mark(axis.place(attempt.time), y=11, css=css, tip=tip, radius=5))
+        name = Markup('<div class="name">attempt {} <small>{}</small></div>').format(number, attempt.result)
+        lines.append(Markup('<div class="lane">{}{}</div>').format(name, strip(drawn, height=_LINE)))
+    head = Markup('<div class="lane"><div class="name"></div>{}</div>').format(axis.draw())
+    return Markup('<div class="lanes own-axis">{}{}</div>').format(head, Markup("").join(lines))
+
+
+def _expected(attempts: Sequence[Attempt]) -> Iterator[tuple[int, int] | None]:
+    """For each attempt, from when to when it had to wait; None for the first one, and if this is not known."""
+    for before, _ in zip((None, *attempts), attempts, strict=False):
+        if before is None or before.expected_wait is None:
+            yield None
+        else:
+            failed = before.time + (before.took or 0)
+            yield failed, failed + before.expected_wait
+
+
+def _colour(result: str) -> str:
+    words = {str(word) for word in FAILURES}
+    if result in words | {str(Result.SUSPEND)}:
+        return "failed"
+    return "succeeded" if result in {str(word) for word in SUCCESSES} else "dim"

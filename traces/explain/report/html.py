@@ -19,8 +19,8 @@ from ..clock_sentences import clock_rows, corrections
 from ..incidents import in_words, incidents
 from ..story import CERTAIN, Story
 from ..timelines import Oddity
-from . import attempts, offsets, ownership, rules, sections
-from .chain import Chain
+from . import offsets, ownership, rules, sections
+from .chain import Chain, draw
 from .charts import Axis, bars
 from .words import counted, queue, span, utc
 
@@ -119,7 +119,7 @@ def page(
         "owners": list(_owners(result, axis)),
         "courses": _pages([_course(course, axis) for course in courses], offsets.SHOWN),
         "courses_left_out": followed - len(courses),
-        "chains": [Drawing(chain.title, "", attempts.draw(chain.attempts)) for chain in chains],
+        "chains": [Drawing(chain.title, "", draw(chain.attempts)) for chain in chains],
         "groups": list(_groups(result)),
         "stuck": sections.shown(result, result.verdict("every-queue-moves")),
         "rules": rules.glossary(rule for answer in result.verdicts for rule in answer.claim.rules),

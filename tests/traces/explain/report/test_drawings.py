@@ -10,7 +10,7 @@ import pytest
 from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.findings import Note
 from rocketproof.traces.explain.message_attempts import Attempt
-from rocketproof.traces.explain.report import attempts, offsets, ownership
+from rocketproof.traces.explain.report import chain, offsets, ownership
 from rocketproof.traces.explain.report.charts import Axis, bars, share
 from rocketproof.traces.explain.report.ownership import Lane
 from rocketproof.traces.explain.report.words import counted, queue, span, utc
@@ -165,7 +165,7 @@ def deliveries(*, early: int = 0) -> list[Attempt]:
 
 
 def test_attempts_are_dots_after_the_wait_that_is_expected() -> None:
-    svg = attempts.draw(deliveries())
+    svg = chain.draw(deliveries())
     # The axis is 10.5 s and a margin of 210 ms at both ends.
     assert drawn(svg, "wait") == [(6.502, 91.575)]
     assert re.findall(r'<circle class="(\w+)" cx="([\d.]+)%"', svg) == [("failed", "1.923"), ("succeeded", "98.077")]
@@ -173,14 +173,14 @@ def test_attempts_are_dots_after_the_wait_that_is_expected() -> None:
 
 
 def test_an_attempt_before_its_time_is_marked() -> None:
-    svg = attempts.draw(deliveries(early=3000))
+    svg = chain.draw(deliveries(early=3000))
     assert re.findall(r'<circle class="(\w+)"', svg) == ["failed", "early"]
     assert "3 s too early" in svg
-    assert "early" not in attempts.draw(deliveries())
+    assert "early" not in chain.draw(deliveries())
 
 
 def test_a_single_attempt_of_which_little_is_known() -> None:
-    svg = attempts.draw([Attempt(number=None, place="T", client=ONE, time=BEGIN)])
+    svg = chain.draw([Attempt(number=None, place="T", client=ONE, time=BEGIN)])
     assert re.findall(r'<circle class="(\w+)" cx="([\d.]+)%"', svg) == [("dim", "50")]
     assert "attempt ?" in svg
 

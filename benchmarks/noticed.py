@@ -11,17 +11,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ...properties.verdict import Verdict
-from ..claims.settings import Settings
-from ..conformance import conform
-from ..engine.local import check_locally
-from ..engine.result import CheckResult
-from ..errors import TraceError
-from ..format.kinds import Kind
-from ..format.schema import Header
-from ..io import open_trace
-from ..io.writing import ParquetWriter
-from .trace_mutants import Change, trace_mutants
+from rocketproof.properties.verdict import Verdict
+from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.conformance import conform
+from rocketproof.traces.engine.local import check_locally
+from rocketproof.traces.engine.result import CheckResult
+from rocketproof.traces.errors import TraceError
+from rocketproof.traces.format.kinds import Kind
+from rocketproof.traces.format.schema import Header
+from rocketproof.traces.io import open_trace
+from rocketproof.traces.io.writing import ParquetWriter
+
+from .event_mutants import Change, trace_mutants
 
 
 @enum.unique
@@ -51,7 +52,7 @@ class Recording:
 
     Attributes:
         name: for people.
-        events: by time, as :func:`.trace_mutants.by_time` returns them.
+        events: by time, as :func:`.event_mutants.by_time` returns them.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Recording:
             raise TraceError(f"recording {name} is no right one: {', '.join(wrong)} violated already.")
 
     def judged(self, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)) -> Iterator[Judged]:
-        """Mutants of this recording, judged; the arguments are those of :func:`.trace_mutants.trace_mutants`."""
+        """Mutants of this recording, judged; the arguments are those of :func:`.event_mutants.trace_mutants`."""
         for mutant in trace_mutants(self.events, each=each, seed=seed, kinds=kinds):
             result = self._check(mutant.events)
             noticed, claims = _compared(self._result, result)

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import Kind, Path, Result
-from ..format.schema import ARROW, plain
+from rocketproof.traces.format.kinds import Kind, Path, Result
+from rocketproof.traces.format.schema import ARROW, plain
 
 DELAYED = 10_000
 """By how much a delayed event is late, ms: two periods of commits, longer than any answer takes."""
