@@ -99,7 +99,7 @@ class Judge:
                     if seconds <= left:
                         chosen.append(test)
                         left -= seconds
-                by = self._ask(change, chosen, anew=anew) if chosen else ""
+                by = self._ask(change, chosen, anew=anew)
                 while by in chosen and not self._passes(by):
                     chosen = chosen[chosen.index(by) + 1 :]
                     by = self._ask(change, chosen, anew=anew)
@@ -132,6 +132,8 @@ class Judge:
         )
 
     def _ask(self, change: Change, tests: list[str], *, anew: bool) -> str:
+        if not tests:
+            return ""
         target, tree = ROOT / change.file, self._changed(change)
         before, stat = target.read_bytes(), target.stat()
         target.write_text(ast.unparse(tree), encoding="utf-8")
