@@ -471,6 +471,16 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
     (row,) = check(deleting).rows(STEPS_CLAIM)
     assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
+    # Of two such answers, the one that nothing excuses is told.
+    excused = [found(61_000, "one", 2, 6, log=6, count=3), pull(61_010, 6)]
+    certain = [found(61_100, "one", 6, 9, count=2), pull(61_110, 9)]
+    assert told([beats(50), *RIGHT, *excused, *certain]) == [Misstep.LEFT_OUT]
+
+
+def test_a_call_that_ends_after_its_queue_was_given_up_has_some_time_to_be_discarded() -> None:
+    wrong = WRONG[Misstep.NOT_DISCARDED][:-1]
+    assert told(wrong, commit(19_000, "two", 1)) == []
+    assert told(wrong, commit(19_001, "two", 1)) == [Misstep.NOT_DISCARDED]
 
 
 def test_a_client_that_is_refused_all_the_time_is_told_of_no_message() -> None:
