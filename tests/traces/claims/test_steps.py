@@ -1059,6 +1059,13 @@ def test_the_listener_of_an_earlier_window_may_run_still() -> None:
     assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []
 
 
+def test_what_returns_after_it_was_cleaned_may_be_discarded() -> None:
+    cleaned = [*BEGIN, deliver(500, "one", 0), event(61_000, Kind.EXPIRE, "one", offset=0), removed(61_000, 0, 1)]
+    returned = [result(62_000, "one", 0), event(62_001, Kind.DISCARDED, "one", offset=0)]
+    assert Misstep.NEVER_RETURNED not in told(cleaned, returned)
+    assert Misstep.NEVER_RETURNED in told(cleaned, returned, event(62_002, Kind.DISCARDED, "one", offset=0))
+
+
 def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() -> None:
     gone = [revoke(700, "one"), removed(710, 1, 2), asked(800, 1), assign(810, 1), pull(820, 1)]
     later = [commit(t, "one", 1) for t in range(1_000, 15_000, 2_000)]
