@@ -78,6 +78,13 @@ def test_an_offset_of_0_is_in_the_table_before_it_is_stored_too() -> None:
     assert abs(found[0]) == 697
 
 
+def test_of_an_effect_that_a_client_sees_again_the_first_one_counts() -> None:
+    events = run(2)
+    again = [event | {"time": event["time"] + 3_000} for event in events if event["kind"] == "deliver"]
+    once, twice = seen(events).matched(), seen([*events, *again]).matched()
+    assert (len(once.pair), twice.later_time.tolist()) == (38, once.later_time.tolist())
+
+
 def test_an_offset_that_was_in_the_table_before_the_recording_bounds_no_clock() -> None:
     """A listener that suspends its queue sets the offset again that it has."""
     events, begin = run(100), BEGIN + 5_000
