@@ -1059,6 +1059,12 @@ def test_the_listener_of_an_earlier_window_may_run_still() -> None:
     assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []
 
 
+@pytest.mark.parametrize(("path", "wrong"), [("request", [Misstep.NO_BROADCAST]), ("expired", [])])
+def test_a_broadcasting_client_sends_back_only_what_it_cleans(path: str, wrong: list[Misstep]) -> None:
+    sent = [*BEGIN, deliver(500, "one", 0), unsent(950_000, path) | {"result": "ok"}]
+    assert [one for one in told(sent, **groups_of(Misstep.NO_BROADCAST)) if one is Misstep.NO_BROADCAST] == wrong
+
+
 def test_what_returns_after_it_was_cleaned_may_be_discarded() -> None:
     cleaned = [*BEGIN, deliver(500, "one", 0), event(61_000, Kind.EXPIRE, "one", offset=0), removed(61_000, 0, 1)]
     returned = [result(62_000, "one", 0), event(62_001, Kind.DISCARDED, "one", offset=0)]
