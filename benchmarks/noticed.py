@@ -126,7 +126,7 @@ class Line:
     kind: Kind  # kind of the changed events
     label: str  # the change in words
     mutants: int  # number of mutants
-    check: Mapping[Noticed, int]  # number that a check noticed, by how
+    check: Counter[Noticed]  # number that a check noticed, by how
     conform: int  # number that the model did not follow
     either: int  # number noticed by a check (violated or unknown) or not followed by the model
     claims: Mapping[str, int]  # the claims that noticed most, with their counts
@@ -134,7 +134,7 @@ class Line:
     @property
     def noticed(self) -> int:
         """Number of mutants that a claim of the check noticed."""
-        return self.check.get(Noticed.VIOLATED, 0) + self.check.get(Noticed.UNKNOWN, 0)
+        return self.check[Noticed.VIOLATED] + self.check[Noticed.UNKNOWN]
 
 
 def table_of(judged: Iterable[Judged]) -> list[Line]:

@@ -49,7 +49,7 @@ def measure() -> Iterator[dict[str, Any]]:
     yield {
         "figure": "all",
         "mutants": mutants,
-        **{str(one.name).lower(): sum(line.check.get(one, 0) for line in lines) for one in Noticed},
+        **{str(one.name).lower(): sum(line.check[one] for line in lines) for one in Noticed},
         "conform": sum(line.conform for line in lines),
         "noticed by check": round(sum(line.noticed for line in lines) / mutants, 3),
         "noticed by either": round(sum(line.either for line in lines) / mutants, 3),
@@ -82,7 +82,7 @@ def _figure(line: Line) -> dict[str, Any]:
     return {
         "figure": f"{line.kind} {line.label}",
         "mutants": line.mutants,
-        **{str(one.name).lower(): line.check.get(one, 0) for one in Noticed},
+        **{str(one.name).lower(): line.check[one] for one in Noticed},
         "conform": line.conform,
         "noticed by either": round(line.either / line.mutants, 2),
         "claims": line.claims,

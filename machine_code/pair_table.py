@@ -20,7 +20,7 @@ FREE = -1
 
 def new_pairs(room: int) -> Any:
     """An empty table with at least that many entries; half of them may be in use."""
-    pairs = np.empty(1 << max(0, room - 1).bit_length(), PAIR)
+    pairs = np.empty(1 << (room - 1).bit_length(), PAIR)
     pairs["one"] = FREE
     return pairs
 

@@ -272,7 +272,7 @@ class Collection:
         ]
         return kept_back + [
             {
-                "time": max(clock, self._reading.last.get(queue, 0)),
+                "time": max(clock, self._reading.last.get(queue, clock)),
                 "kind": Kind.GAP,
                 "due": self._reading.since,
                 "broker": queue.broker,

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,9 +85,7 @@ class ByOthers:
                 spans.setdefault(one, []).append(span)
         for key in [key for key in spans if key[0] == _GROUP]:
             own = spans[key]
-            kinds_of_all = own[0].kinds
-            for span in own[1:]:
-                kinds_of_all &= span.kinds
+            kinds_of_all = reduce(and_, (span.kinds for span in own))
             since, until = min(span.since for span in own), max(span.until for span in own)
             spans[key] = [Span(since=since, until=until, kinds=kinds_of_all)]
         return cls(spans)

@@ -103,7 +103,7 @@ class Recording:
         """What identifies the process: folder, process id and host; the file if its name does not show these."""
         if self._named is None:
             return self.file
-        hosts = {client.split("@")[0] for client, _ in self.clients} if not self.of_broker else set()
+        hosts = {client.split("@")[0] for client, _ in self.clients}
         name = f"{self._named['copy']}{self._named['side']}-{self.pid}"
         at = f"@{min(hosts)}" if hosts else ""
         return f"{Path(self.file).parent / name}{at}"

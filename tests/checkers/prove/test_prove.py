@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers.prove import bounded, k_induction, prove, prove_inductive, prove_together
+from rocketproof.checkers.prove import bounded, k_induction, methods, prove, prove_inductive, prove_together
 from rocketproof.checkers.prove.lemmas import find_lemmas
 from rocketproof.checkers.prove.solving import WORK, Effort
 from rocketproof.checkers.result import Result
@@ -699,6 +699,21 @@ def test_a_false_one_among_them_does_not_spoil_the_others() -> None:
         "counterexample of 2 steps, none shorter; found for filling(slots=2, faults=unbounded)"
     )
     assert labels(results[0]) == ["fill(s0)", "fill(s1)"]
+
+
+def test_what_is_not_proven_together_shares_the_work_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = []
+
+    def gives_up(configuration: Configuration, item: Property, *, work: int, **_: object) -> Result:
+        shares.append(work)
+        unknown = {"engine": "prove", "bounds": "all work is used", "seconds": 0.0}
+        return Result(property=item.id, verdict=Verdict.UNKNOWN, **unknown, figures={"work": work})
+
+    monkeypatch.setattr(methods, "prove", gives_up)
+    prove_together(filling().configure(slots=2), [NEVER_TWO, FORGOTTEN_FULL, IN_ORDER], work=9_000_000)
+    left = sum(shares)
+    assert left > 3_000_000
+    assert [round(share / left, 3) for share in shares] == [0.333, 0.333, 0.333]
 
 
 def test_a_budget_without_limit_bounds_no_run() -> None:

@@ -176,6 +176,11 @@ def test_an_in_memory_offset_that_stays_behind() -> None:
     assert reasons(check(done, memory, end=END)) == [Reason.NOT_IN_MEMORY]
     stored = [commit(3_040, "one", 2), commit(3_090, "one", 4)]
     assert check(done, memory, event(3_080, Kind.COMMIT_MEMORY, "one", offset=4), stored, end=END).broken == {}
+    # To move on is not enough: it must come as far as what is finished.
+    late = 3_100 + Settings().commit_late
+    steps = [event(time, Kind.COMMIT_MEMORY, "one", offset=at) for time, at in ((3_100, 2), (late - 1_000, 3))]
+    until = [one for one in done if one["time"] <= late]
+    assert reasons(check(until, steps, end=late + 1_000)) == [Reason.NOT_IN_MEMORY]
     # PQ-9: a message that was cleaned leaves the in-memory offset where it is until the next one is finished.
     expired = event(3_035, Kind.EXPIRE, "one", offset=3, origin=4)
     assert check(done, memory, expired, stored[:1], end=END).broken == {}

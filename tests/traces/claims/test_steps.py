@@ -471,6 +471,16 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
     (row,) = check(deleting).rows(STEPS_CLAIM)
     assert (row["value"], row["doubt"]) == (Misstep.LEFT_OUT, Doubt.EVIDENCE)
     assert told([beats(50), *RIGHT, found(800, "one", 2, 6, count=4), pull(810, 6)]) == []
+    # Of two such answers, the one that nothing excuses is told.
+    excused = [found(61_000, "one", 2, 6, log=6, count=3), pull(61_010, 6)]
+    certain = [found(61_100, "one", 6, 9, count=2), pull(61_110, 9)]
+    assert told([beats(50), *RIGHT, *excused, *certain]) == [Misstep.LEFT_OUT]
+
+
+def test_a_call_that_ends_after_its_queue_was_given_up_has_some_time_to_be_discarded() -> None:
+    wrong = WRONG[Misstep.NOT_DISCARDED][:-1]
+    assert told(wrong, commit(19_000, "two", 1)) == []
+    assert told(wrong, commit(19_001, "two", 1)) == [Misstep.NOT_DISCARDED]
 
 
 def test_a_client_that_is_refused_all_the_time_is_told_of_no_message() -> None:
@@ -1047,6 +1057,19 @@ def test_a_listener_that_commits_by_hand_tells_the_fate_of_messages_again() -> N
 def test_the_listener_of_an_earlier_window_may_run_still() -> None:
     again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(950, "one", 0, 2)]
     assert told(BEGIN, deliver(500, "one", 0), again, done(1_000, 0, 1), result(2_000, "one", 0)) == []
+
+
+@pytest.mark.parametrize(("path", "wrong"), [("request", [Misstep.NO_BROADCAST]), ("expired", [])])
+def test_a_broadcasting_client_sends_back_only_what_it_cleans(path: str, wrong: list[Misstep]) -> None:
+    sent = [*BEGIN, deliver(500, "one", 0), unsent(950_000, path) | {"result": "ok"}]
+    assert [one for one in told(sent, **groups_of(Misstep.NO_BROADCAST)) if one is Misstep.NO_BROADCAST] == wrong
+
+
+def test_what_returns_after_it_was_cleaned_may_be_discarded() -> None:
+    cleaned = [*BEGIN, deliver(500, "one", 0), event(61_000, Kind.EXPIRE, "one", offset=0), removed(61_000, 0, 1)]
+    returned = [result(62_000, "one", 0), event(62_001, Kind.DISCARDED, "one", offset=0)]
+    assert Misstep.NEVER_RETURNED not in told(cleaned, returned)
+    assert Misstep.NEVER_RETURNED in told(cleaned, returned, event(62_002, Kind.DISCARDED, "one", offset=0))
 
 
 def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() -> None:

@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from rocketproof.traces.clocks.bounds import FREE
 from rocketproof.traces.clocks.clocks import UNBOUNDED, Clock, Clocks, Run, clocks_of
 from rocketproof.traces.clocks.correction import in_time
 from rocketproof.traces.clocks.observed import Observed
+from rocketproof.traces.clocks.offsets import Stretch, left_open
 from rocketproof.traces.clocks.order import FEW, Order, apart, gaps
 from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.io.events import batch_of
@@ -74,6 +76,13 @@ def test_an_offset_of_0_is_in_the_table_before_it_is_stored_too() -> None:
     told = [event | {"kind": "offset_query", "result": "ok", "time": event["time"] - 1} for event in sets]
     (found,) = ahead(clocks(event for event in [*told, *at_0] if event["kind"] != "deliver")).values()
     assert abs(found[0]) == 697
+
+
+def test_of_an_effect_that_a_client_sees_again_the_first_one_counts() -> None:
+    events = run(2)
+    again = [event | {"time": event["time"] + 3_000} for event in events if event["kind"] == "deliver"]
+    once, twice = seen(events).matched(), seen([*events, *again]).matched()
+    assert (len(once.pair), twice.later_time.tolist()) == (38, once.later_time.tolist())
 
 
 def test_an_offset_that_was_in_the_table_before_the_recording_bounds_no_clock() -> None:
@@ -403,6 +412,19 @@ def test_what_is_in_a_client_s_own_file_is_by_its_clock() -> None:
     assert len(seen(kept).matched().pair) == 198
     of_files = [event | {"path": "file"} if event["kind"] == "commit" else event for event in kept]
     assert len(seen(of_files).matched().pair) == 0
+
+
+def test_what_is_left_open_is_what_bounds_allow_beyond_the_correction() -> None:
+    bounds = np.array([[[0, 800], [-300, 0]]])  # the recorder is 300 to 800 µs ahead of the hub
+    one = Stretch(first=4, end=5, bounds=bounds, offsets=np.array([[0, 500]]))
+    assert left_open([one], 0, 1, 0, 9) == (200, 300, 200)
+    assert left_open([one], 0, 1, 5, 9) == (0, 0, FREE)  # none of its pieces counts
+
+
+def test_the_drift_of_a_clock_is_that_of_its_longest_run() -> None:
+    longest = Run(since=2_000, times=(2_000, 22_000), offsets=(0, 2))
+    later = Run(since=30_000, times=(30_000, 35_000), offsets=(0, 5))
+    assert Clock(recorder=ONE, pairs=1, runs=(longest, later)).drift == 100
 
 
 def test_after_a_step_no_time_is_corrected_to_before_the_last_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rocketproof.model.delay import DEFAULT_LEVELS, DelayTable
 from rocketproof.traces.clocks.clocks import Clocks
-from rocketproof.traces.clocks.due_times import DueTimes
+from rocketproof.traces.clocks.due_times import PROMPT, DueTimes
 from rocketproof.traces.encoding.plain import plain, restored
 from rocketproof.traces.engine.scan import conclude
 from rocketproof.traces.engine.scanning import Scanning
@@ -46,6 +46,12 @@ def test_due_times_that_were_left_where_they_were_are_by_another_clock(by: int) 
     (step,) = found.steps(TABLE, BEGIN, BEGIN + 60_000)
     assert (step.since, step.until) == (1000 * BEGIN, 1000 * (BEGIN + 60_001))
     assert f"its due times are by a clock that is {abs(by):,} ms {'ahead' if by > 0 else 'behind'}" in str(step)
+
+
+@pytest.mark.parametrize(("apart", "told"), [(PROMPT, {"b": 5_000}), (PROMPT + 1, {})])
+def test_due_times_by_one_clock_are_about_as_far_ahead(apart: int, told: dict[str, int]) -> None:
+    first, *others = waits(5_000)
+    assert seen([{**first, "due": first["due"] - apart}, *others]).ahead(TABLE) == told
 
 
 def test_due_times_of_a_defect_are_by_the_same_clock() -> None:

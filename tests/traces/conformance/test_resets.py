@@ -128,3 +128,9 @@ def test_messages_may_be_stored_between_an_answer_that_knows_of_none_of_them_and
     moved = "pull_result c0 result=offset_illegal offset=1 next=5 min=5 max=8 epoch=0"
     events = (*READ, "pull c0 offset=1 epoch=0", *others, moved, "correct c0 offset=5")
     assert whys(of_lines(tmp_path, *events, mode="broadcasting")) == []
+
+
+def test_what_is_stored_is_known_from_the_first_answer_on(tmp_path: Path) -> None:
+    first = ("offset_query c0 result=ok offset=1", "assign c0 offset=1 epoch=0")
+    assert whys(of_lines(tmp_path, *first, "offset_query c1 result=ok offset=1")) == []
+    assert whys(of_lines(tmp_path, *first, "offset_query c1 result=ok offset=2")) == ["the store has 1"]

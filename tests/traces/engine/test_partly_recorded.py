@@ -111,6 +111,19 @@ def test_a_client_whose_send_backs_are_not_recorded_may_try_again_itself(said: b
     assert found.why == ("" if said else "one recorded no send_back events, without which it cannot be told")
 
 
+@pytest.mark.parametrize(
+    ("members", "told"), [(2, []), (3, ["G had 3 members as one divided queues, and 2 of them were recorded"])]
+)
+def test_a_pass_that_saw_more_members_than_were_recorded_leaves_a_hole(
+    members: int, told: list[str], tmp_path: Path
+) -> None:
+    divided = {"time": 3_000, "kind": "rebalance", "client": "one", "group": "G", "topic": "T", "count": members}
+    events = [assign(1_000, "one", 0), {**assign(1_000, "two", 5), "queue": 1}, divided]
+    path = write(tmp_path / "trace.jsonl", {"rocketproof_trace": 1}, *events)
+    holes = check_locally(open_trace([path]), settings=Settings()).coverage.holes
+    assert [hole.why for hole in holes if "members" in hole.why] == told
+
+
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """A cluster that runs for longer than all deadlines."""

@@ -48,6 +48,17 @@ def test_a_message_is_called_by_its_key_and_times_are_times(tmp_path: Path) -> N
     assert title == "Message KEY1 came again at 00:00:02.061, although it was not due before 00:00:11.025"
 
 
+@pytest.mark.parametrize(("value", "views"), [(1, "members"), (2, "queues"), (3, "members and queues")])
+def test_two_members_that_saw_different_things_are_told_with_what_these_were(
+    value: int, views: str, tmp_path: Path
+) -> None:
+    names = Names()
+    slot = names.slot(Slot("G", "T", "b", 0))
+    passes = lists("c1", "c1", "c2", seconds=(0,))
+    title = told(tmp_path, "views-agree", passes, names, slot=slot, value=value, time=NOON + 60_000)
+    assert title.startswith(f"Members of group G saw different {views} of T for 60.0 s: ")
+
+
 def lists(client: str, *members: str, seconds: tuple[int, ...]) -> list[dict[str, object]]:
     """Passes of a client, so many seconds after the queue had lost its owner."""
     who = {"kind": "rebalance", "client": client, "group": "G", "topic": "T", "members": list(members)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketproof.traces.claims.obligations import Reason
+from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.message_status import MessageStatus
@@ -187,6 +188,9 @@ def test_an_owner_from_before_the_recording_is_known_by_what_it_asks_for() -> No
 def test_a_lock_that_cannot_be_had() -> None:
     failed = [event(t, Kind.LOCK, "one", result="failed") for t in range(20_000, 300_000, 20_000)]
     assert reasons(check(BEHIND, failed, end=300_000)) == [Reason.NOT_LOCKED]
+    # The lock of a client that has died lasts as long as one that is held.
+    within = Settings().stuck + Settings().lock_life
+    assert reasons(check(BEHIND, failed[:1], end=20_000 + within)) == []
 
 
 def test_refused_pulls() -> None:

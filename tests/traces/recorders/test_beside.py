@@ -115,6 +115,22 @@ def test_what_an_agent_does_not_record_or_not_at_that_time_counts(tmp_path: Path
     assert told == [("deliver", 0), ("commit_memory", 5), *(("deliver", n) for n in (1, 2, 3, 4))]
 
 
+def test_what_only_some_recorded_members_would_record_is_read_from_other_files(tmp_path: Path) -> None:
+    """The hook names no clients, so its events may be those of the member that records fewer kinds."""
+    calls = [
+        (at(1000 * n, "deliver", offset=n), at(1000 * n + 500, "result", result="ok", offset=n)) for n in (0, 1, 2)
+    ]
+    for number, kinds in enumerate((["deliver", "result"], ["deliver"])):
+        own = [{**event, **client(f"c{number}")} for call in calls for event in call if event["kind"] in kinds]
+        lists = at(0, "rebalance", client=f"c{number}", group="orders", topic="order", members=["c0", "c1"])
+        write(tmp_path, f"client-{number}-orders.jsonl", [lists, *own], evidence=[*kinds, "rebalance"])
+    told = [event | {name: NEWS[name] for name in ("group", "topic", "broker", "queue")} for event in calls[1]]
+    hook(tmp_path / "hook.jsonl", [{**event, "micros": 7} for event in told])
+    trace = open_trace([tmp_path])
+    read_from_hook = [e["kind"] for batch in trace.sorted_batches() for e in batch.to_pylist() if e["micros"] == 7]
+    assert (read_from_hook, trace.skipped[TOLD]) == (["result"], 1)
+
+
 CALL = {"group": "orders", "topic": "order", "broker": "broker-a", "queue": 0, "offset": 3, "attempt": 0}
 FAILED = (
     "2026-11-25 10:00:0{second},000 WARN ConsumeMessageThread_orders_1 - consumeMessage exception: "

@@ -122,3 +122,5 @@ def test_members_without_a_recording_are_named() -> None:
         at(4, "members", broker="broker-a", group="bills", members=["x"]),
     )
     assert unrecorded([own, broker]) == {"orders": ["d", "e", "f"]}
+    gaps = [event for event in join([own, broker]).table.to_pylist() if event["kind"] == "gap"]
+    assert [(gap["client"], gap["incarnation"]) for gap in gaps] == [("d", 0), ("e", 0), ("f", 0)]

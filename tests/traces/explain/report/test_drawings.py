@@ -79,6 +79,8 @@ def test_a_lane_draws_owners_gaps_and_overlaps() -> None:
     assert drawn(svg, "gap long") == [(60, 40)]
     # Two owners are one below the other.
     assert re.findall(r'class="k\d" [^>]* y="(\d+)"', svg) == ["2", "16"]
+    # A time with two owners is as high as the lane, one without an owner is within it.
+    assert re.findall(r'class="(?:gap|overlap)[^"]*" [^>]* y="(\d+)" height="(\d+)"', svg) == [("2", "28"), ("0", "32")]
     assert "given up by rebalance" in svg
     assert "from offset 7" in svg
 

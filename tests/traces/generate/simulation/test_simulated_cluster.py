@@ -122,6 +122,14 @@ def test_offsets_go_back_only_where_the_truth_says_so(faulty: Any) -> None:
     assert Counter(fact["cause"] for fact in told) == {"BROKER_RESTART": 4, "RESET": 2, "CORRECTED": 2}
 
 
+def test_what_is_filtered_out_is_passed_by_the_stored_offsets_as_well(tmp_path: Path) -> None:
+    events, _, _ = made(tmp_path, messages=20, queues=2, consumers=1, filtered_rate=0.9)
+    assert len(of(events, Kind.DELIVER)) < 5
+    ends = {place(event): event["offset"] + 1 for event in of(events, Kind.STORE)}
+    stored = {place(event): event["offset"] for event in of(events, Kind.COMMIT)}
+    assert {where: offset for where, offset in stored.items() if where in ends} == ends
+
+
 def test_retries_follow_the_rules(faulty: Any) -> None:
     events, truth, _ = faulty
     table = DelayTable.parse(DEFAULT_LEVELS)
