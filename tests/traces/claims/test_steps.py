@@ -1145,6 +1145,13 @@ def test_an_offset_that_is_stored_twice_does_not_stand_for_one_that_is_left_out(
     assert told(twice, store(9_000, 4), name=STORES) == [Misstep.NOT_STORED, Misstep.STORED_TWICE]
 
 
+def test_producers_of_a_queue_share_its_offsets() -> None:
+    """The event may name the producer; it is the broker that stores."""
+    named = [store(100 + n, n) | {"client": f"producer-{n % 2}"} for n in range(5)]
+    assert told(named, store(9_000, 5), name=STORES) == []
+    assert told(named[:3], named[4], store(9_000, 5), name=STORES) == [Misstep.NOT_STORED]
+
+
 def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_life_is_known() -> None:
     wrong = WRONG[Misstep.LOCKED_TWICE]
     told_life = Settings(lock_life_told=True)
