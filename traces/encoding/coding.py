@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...machine_code.compiled import entry, hot, int64
 from ...machine_code.pair_table import FREE, place_of
-from ..format.kinds import Kind, Path, Result, codes
+from ..format.kinds import STORES, Kind, Path, Result, codes
 from ..format.schema import ABSENT, BY_NAME, origin_of
 from .columns import Column, read_only
 from .names import Actor, Combinations, Names, Words
@@ -49,6 +49,7 @@ UNKNOWN_KIND = 255
 """Code of a kind that this version does not know; monitors ignore such events."""
 
 _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
+_STORES = [_KIND[kind] for kind in STORES]
 # Bits of the parts in one number of 63 bits: 15 for groups, 20 for topics, 12 for brokers, 16 for queue ids. The last
 # queue id, without a broker, stands for no queue.
 _TOPICS, _BROKERS, _QUEUES = 1 << 20, 1 << 12, 1 << 16
@@ -154,9 +155,10 @@ class Coder:
         client = _Words.of(batch, "client", self.names.clients)
         broker = _Words.of(batch, "broker", self.names.brokers)
         origin = _origin(batch)
-        actor = self._actor(batch, client, broker)
+        kind = _coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND)
+        actor = self._actor(batch, kind, client, broker)
         return {
-            "kind": _coded(batch, "kind", _KIND, unknown=UNKNOWN_KIND),
+            "kind": kind,
             "result": _coded(batch, "result", _RESULT, unknown=0),
             "path": _coded(batch, "path", _PATH, unknown=0),
             "slot": Column.whole(self._slot(batch, actor, broker, origin)),
@@ -192,7 +194,10 @@ class Coder:
                 self._clients.add(int(_key_of_client(at, slots, actor)), self.names.slot_at(*place, *member))
         return slots
 
-    def _actor(self, batch: pa.RecordBatch, client: _Words, broker: _Words) -> Any:
+    def _actor(self, batch: pa.RecordBatch, kind: Column, client: _Words, broker: _Words) -> Any:
+        # A store may name its producer, but it is the broker that acts: its producers share the queue.
+        by_broker = np.isin(kind.filled(ABSENT, np.uint8), _STORES) & (broker.codes[broker.at] > 0)
+        client = replace(client, at=np.where(by_broker, np.int32(-1), client.at))
         incarnation = _whole(batch, "incarnation").filled(ABSENT, np.int32)
         names_ = (client.at, client.codes, broker.at, broker.codes)
         memo = np.zeros(len(client.codes) + len(broker.codes), _PROCESS)

@@ -1079,6 +1079,15 @@ def test_what_leaves_a_window_that_has_ended_sets_no_offset_in_the_next_one() ->
     assert Misstep.NOT_REMEMBERED not in told(run, gone, later)
 
 
+def test_what_need_not_be_set_is_told_from_what_must_when_a_queue_begins_again_further_back() -> None:
+    """An equal in-memory offset of the same ms counts as a repetition: as the mark stood still, none is missing."""
+    before = [*RIGHT, revoke(710, "one"), asked(800, 0), memory(801, 0), assign(810, 0), pull(820, 0)]
+    again = [found(830, "one", 0, 2), pull(831, 2), *done(840, 1, 0)[:3], *done(850, 0, 2)]
+    later = [commit(t, "one", 2) for t in range(1_000, 15_000, 2_000)]
+    assert Misstep.NOT_REMEMBERED not in told(before, again, later)
+    assert Misstep.NOT_REMEMBERED in told(before, again[:-1], later)
+
+
 def test_a_commit_by_hand_takes_several_messages_and_sets_the_in_memory_offset_once() -> None:
     first = [removed(600, 0, 2), removed(600, 1, 2), memory(601, 2), commit(700, "one", 2)]
     later = [found(20_000, "one", 2, 4), pull(20_001, 4), *(deliver(20_010 + n, "one", 2 + n) for n in range(2))]
@@ -1166,6 +1175,13 @@ def test_an_offset_that_is_stored_twice_does_not_stand_for_one_that_is_left_out(
     assert told([store(100 + n, n) for n in (0, 2, 1, 3)], store(9_000, 4), name=STORES) == []
     twice = [store(100 + n, n) for n in (0, 2, 2, 3)]
     assert told(twice, store(9_000, 4), name=STORES) == [Misstep.NOT_STORED, Misstep.STORED_TWICE]
+
+
+def test_producers_of_a_queue_share_its_offsets() -> None:
+    """The event may name the producer; it is the broker that stores."""
+    named = [store(100 + n, n) | {"client": f"producer-{n % 2}"} for n in range(5)]
+    assert told(named, store(9_000, 5), name=STORES) == []
+    assert told(named[:3], named[4], store(9_000, 5), name=STORES) == [Misstep.NOT_STORED]
 
 
 def test_a_lock_is_given_to_another_when_it_is_over_or_given_back_and_where_its_life_is_known() -> None:

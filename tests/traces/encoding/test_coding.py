@@ -30,15 +30,17 @@ def actors_of(coded: Coded, known: Names) -> list[Actor | None]:
 
 
 def expected_slot(row: dict[str, Any]) -> Slot | None:
-    group, topic, client = row["group"] or "", row["topic"] or "", row["client"] or ""
-    own = (client, max(0, row["incarnation"] or 0) if client else 0) if group == "wide" else ("", 0)
+    group, topic = row["group"] or "", row["topic"] or ""
+    actor = expected_actor(row)
+    member = (actor.name, actor.incarnation) if actor and actor.incarnation >= 0 else ("", 0)
+    own = member if group == "wide" else ("", 0)
     if row["queue"] is not None:
         return Slot(group, topic, row["broker"] or "", row["queue"], *own) if topic else None
     return Slot(group, topic, "", -1, *own) if (group or topic) and row["origin"] else None
 
 
 def expected_actor(row: dict[str, Any]) -> Actor | None:
-    if row["client"]:
+    if row["client"] and not (row["kind"] == "store" and row["broker"]):
         return Actor(row["client"], max(0, row["incarnation"] or 0))
     return Actor(row["broker"], -1) if row["broker"] else None
 
@@ -51,6 +53,7 @@ def test_every_event_has_the_names_that_it_says(seed: int) -> None:
     for _ in range(4):
         rows = [
             {
+                "kind": chance.choice(["deliver", "store"]),
                 "group": chance.choice([None, "", "wide", "g"]),
                 "topic": chance.choice([None, "", "t", "u"]),
                 "broker": chance.choice([None, "", "a", "b"]),

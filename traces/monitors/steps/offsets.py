@@ -86,7 +86,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     is_owed = is_owed or line.strays > 0
     if line.owed > 0:
         line.owed, line.owed_at = line.owed - 1, line.last
-        if line.idle > 0 and (offset <= line.memory or line.owed < line.idle):
+        if line.idle > 0 and (offset <= line.present or line.owed < line.idle):
             line.idle -= 1
     if not told and not (marked and is_owed):
         note_misstep(t, n, Misstep.NOT_IN_WINDOW, line.last, offset, line.low)
