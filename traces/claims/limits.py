@@ -158,12 +158,12 @@ NOT_HELD = Step(
 )
 LEGAL = Step(
     statement=(
-        "A pull is found illegal only if it is outside of its queue, or if an operator has reset the offset, "
-        "which may have happened before the recording began."
+        "A pull is found illegal only if it is outside of its queue, or if an operator has reset the offset, of "
+        "which the next pull is told: a reset from before the recording, by its first answer."
     ),
     told="was told that offset {offset} of {queue}, which ends at {expected}, is illegal although nobody had reset it",
     needs=(Kind.PULL_RESULT, Kind.RESET),
-    complete=True,
+    excused_by=(Kind.RESET,),
     rules=("PL-18", "PL-19"),
 )
 MARK_LEFT = Step(

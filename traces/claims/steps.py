@@ -84,13 +84,14 @@ class Misstep(Steps):
     )
     NOT_LEFT = Step(
         statement=(
-            "The low-water mark of a window passes only messages that have left it, and finished messages leave it."
+            "The low-water mark of a window passes only messages that have left it. Finished messages leave it, and "
+            "so do messages that were sent back because they took too long."
         ),
-        told="finished {message} but kept it in the window",
+        told="kept {message} in the window, although it was finished or sent back",
         needs=(*LEAVING, Kind.DISCARDED),
         beside=(Kind.REMOVED,),
         seen=(Kind.DELIVER, Kind.RESULT, Kind.REMOVED),
-        rules=("CC-13", "PQ-2"),
+        rules=("CC-13", "PQ-2", "PQ-9"),
     )
     NOT_IN_WINDOW = Step(
         statement=(

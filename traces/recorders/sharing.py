@@ -8,17 +8,19 @@ is a list that names the client again after one that did not.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
 from ..format.kinds import Kind
-from .confirming import NOT_ASKED
+from .confirming import LATE, NOT_ASKED
 from .processes import lists_of_members
 from .recording import Recording
 
 _Who = tuple[str, str]
+_Place = tuple[object, ...]
+_Offsets = dict[_Place, list[int]]
 
 MANY = 20
 """This many offsets that nobody has sent are not explained by a killed recorder, which loses only a few."""
@@ -31,20 +33,41 @@ _PLACE = ("topic", "broker", "queue", "offset")
 
 def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
     """Clients, each with its group, for which brokers received many offsets that no recorded process of that id has
-    sent.
+    sent. An offset that a broker stores instead of the one that was sent is none of these.
 
     Args:
         recordings: all of them, their time stamps by clocks that agree.
     """
     sent, spans = _sent(recordings), _spans(recordings)
-    taken: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
+    taken: defaultdict[_Who, _Offsets] = defaultdict(lambda: defaultdict(list))
     for one in (one for one in recordings if one.of_broker):
         for who, place, stamp in _commits(one):
             if who in sent and any(first < stamp < last for first, last in spans[who]):
-                taken[who][place] += 1
+                taken[who][place].append(stamp)
     for who, of_broker in sorted(taken.items()):
-        if (of_broker - sent[who]).total() >= MANY:
+        unsent, lost = _without(of_broker, sent[who]), _without(sent[who], of_broker)
+        others = sum(len(stamps) - _instead(stamps, lost.get(queue, ())) for queue, stamps in unsent.items())
+        if others >= MANY:
             yield who
+
+
+def _without(some: _Offsets, others: _Offsets) -> Mapping[_Place, list[int]]:
+    """When one side has recorded offsets that the other has not, by queue, in order, µs."""
+    left: defaultdict[_Place, list[int]] = defaultdict(list)
+    for place, stamps in some.items():
+        left[place[:-1]] += stamps[len(others.get(place, ())) :]
+    return {queue: sorted(stamps) for queue, stamps in left.items()}
+
+
+def _instead(unsent: Sequence[int], lost: Sequence[int]) -> int:
+    """How many offsets a broker stored when another one was sent that it did not store: the fault is its own."""
+    found, at = 0, 0
+    for stamp in unsent:
+        while at < len(lost) and lost[at] < stamp - LATE * 1000:
+            at += 1
+        if at < len(lost) and lost[at] <= stamp + LATE * 1000:
+            found, at = found + 1, at + 1
+    return found
 
 
 def continuing(recordings: Sequence[Recording]) -> Iterator[tuple[_Who, int, int]]:
@@ -102,15 +125,15 @@ def _spans(recordings: Sequence[Recording]) -> dict[_Who, list[tuple[int, int]]]
     return spans
 
 
-def _sent(recordings: Sequence[Recording]) -> Mapping[_Who, Counter[tuple[object, ...]]]:
-    """How often each client sent which offset of which queue."""
-    sent: defaultdict[_Who, Counter[tuple[object, ...]]] = defaultdict(Counter)
-    for who, place, _ in (commit for one in recordings if not one.of_broker for commit in _commits(one)):
-        sent[who][place] += 1
+def _sent(recordings: Sequence[Recording]) -> Mapping[_Who, _Offsets]:
+    """When each client sent which offset of which queue, µs."""
+    sent: defaultdict[_Who, _Offsets] = defaultdict(lambda: defaultdict(list))
+    for who, place, stamp in (commit for one in recordings if not one.of_broker for commit in _commits(one)):
+        sent[who][place].append(stamp)
     return sent
 
 
-def _commits(recording: Recording) -> Iterator[tuple[_Who, tuple[object, ...], int]]:
+def _commits(recording: Recording) -> Iterator[tuple[_Who, _Place, int]]:
     """Offsets that clients send: client, queue and offset, and when, µs; those received by a slave are left out."""
     rows = recording.rows((Kind.COMMIT,))
     rows = rows[~recording.as_slave[rows]]

@@ -535,6 +535,27 @@ def test_a_message_is_cleaned_after_a_minute_at_least() -> None:
     assert told(given, again, settings=TIMEOUT_TOLD) == []
 
 
+def test_a_message_that_was_sent_back_because_it_took_too_long_leaves_at_once() -> None:
+    given = [*BEGIN, deliver(500, "one", 0), event(61_000, Kind.EXPIRE, "one", offset=0)]
+    sent = unsent(61_010, "expired") | {"result": "ok", "level": 3}
+    late = [*(commit(t, "one", 0) for t in range(62_000, 70_000, 900))]
+    late += [result(70_000, "one", 0), removed(70_001, 0, 1), memory(70_002, 1)]
+    assert told(given, sent, late) == [Misstep.NOT_LEFT]
+    assert told(given, sent, removed(61_020, 0, 1), memory(61_021, 1), late[-3]) == []
+    assert told(given, sent | {"result": "failed"}, late) == []
+    meanwhile = [result(61_005, "one", 0), sent, removed(61_020, 0, 1), memory(61_021, 1)]
+    assert told(given, meanwhile) == []
+
+
+def test_a_result_after_its_queue_was_given_up_takes_no_message_out_of_the_window() -> None:
+    given = [*BEGIN, deliver(500, "one", 0), revoke(600, "one")]
+    kept = [result(9_000, "one", 0, "later"), unsent(9_001, "request") | {"result": "ok"}, removed(9_002, 0, 1)]
+    assert told(given, kept) == [Misstep.NOT_DISCARDED]
+    assert Misstep.NOT_DISCARDED not in told(given, kept, groups=ORDERLY)
+    assert told(given, kept[:1], event(9_001, Kind.DISCARDED, "one", offset=0)) == []
+    assert told([*BEGIN, deliver(500, "one", 0), result(590, "one", 0), revoke(600, "one"), removed(601, 0, 1)]) == []
+
+
 def test_a_call_of_an_earlier_window_may_be_discarded_after_the_one_of_this_window_has_returned() -> None:
     again = [revoke(600, "one"), asked(700, 0), assign(800, 0), pull(900, 0), found(1_000, "one", 0, 2)]
     both = [
@@ -1310,7 +1331,10 @@ def test_a_queue_is_given_up_for_want_of_pulls_after_120_s() -> None:
 def test_a_legal_offset_may_be_found_illegal_once_it_was_reset() -> None:
     found_illegal = WRONG[Misstep.LEGAL]
     assert told(found_illegal, complete=True) == [Misstep.LEGAL]
-    assert told(found_illegal) == []  # one from before the recording may wait for it
+    assert told(found_illegal) == [Misstep.LEGAL]
+    at_first = [asked(100, 2), memory(101, 2), assign(200, 2), pull(300, 2), illegal(400, 2, 4)]
+    assert told(at_first, complete=True) == [Misstep.LEGAL]
+    assert told(at_first) == []  # a reset from before the recording waits for the first pull
     # By another clock the reset may come after the answer.
     for at in (790, 810):
         assert told(found_illegal, event(at, Kind.RESET, offset=0), complete=True) == []

@@ -46,6 +46,13 @@ def test_what_may_have_another_reason_tells_of_no_other_process() -> None:
     assert shared(lives(*own), [*own, *commits(1_000, MANY, path="file")]) == []
 
 
+def test_what_a_broker_stores_instead_of_what_was_sent_tells_of_no_other_process() -> None:
+    own = commits(0, 50)
+    altered = [{**one, "offset": one["offset"] + 1_000} for one in own]
+    assert shared(lives(*own), [*own[:20], *altered[20:]]) == []
+    assert shared(lives(*own), [*own, *altered]) == [("c", "orders")]
+
+
 def test_it_is_a_gap_of_the_client_in_its_group() -> None:
     own, of_other = commits(0, 50), commits(1_000, MANY)
     events = join(recordings(client_8_orders=lives(*own), broker_7_broker_a=[*own, *of_other])).table.to_pylist()

@@ -208,6 +208,9 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             note_misstep(t, n, Misstep.NOT_RETURNED, now, offset, UNKNOWN)
         if item.passed != NEVER and now - item.passed > APART and now - line.resumed > APART:
             note_misstep(t, n, Misstep.NOT_LEFT, item.passed, offset, line.low)
+        is_over = line.left_at != NEVER and (line.has == 0 or line.window != item.window)
+        if is_over and item.ended - line.left_at > APART and t.flags[line.slot] & ORDERLY == 0:
+            note_misstep(t, n, Misstep.NOT_DISCARDED, item.ended, offset, UNKNOWN)
         if item.running > 0:
             item.left, item.passed, item.ended = 1, NEVER, NEVER
         else:
@@ -284,7 +287,10 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
         if path == Path.FALLBACK and t.flags[line.slot] & ORDERLY == 0:
             line.unsent, line.unsent_at, line.unsent_count = offset, line.last, attempt
     elif at >= 0:
-        t.items[at].sent = 1
+        item = t.items[at]
+        item.sent = 1
+        if path == Path.EXPIRED and item.expired and item.running > 0 and not item.left and item.window == line.window:
+            item.passed = line.last  # PQ-9: it leaves the window now, and not when its listener returns
     if status == Result.OK and offset == line.unsent:
         line.unsent = UNKNOWN
 

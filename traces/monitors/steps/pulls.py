@@ -108,7 +108,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         line.brought = after  # PL-24: even an answer for a window that has ended may set the in-memory offset
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
-        if 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0:
+        is_known = line.end >= 0 or t.terms[0].complete
+        if is_known and 0 <= low <= offset <= high and t.flags[line.slot] & BROADCASTING == 0:
             note_misstep(t, n, Misstep.LEGAL, now, offset, high)
     is_other = 0 <= offset != line.asked
     if line.late > 0 and (line.asked < 0 or is_other):
