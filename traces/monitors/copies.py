@@ -204,6 +204,6 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
         for i in range(len(terms.down)):
             down = terms.down[i]
             is_one = down.broker == attempt.broker or (is_elsewhere and down.broker == seen.actor)
-            if is_one and down.since <= seen.time + terms.given[0].late and seen.time <= down.until + terms.given[0].late:
+            if is_one and down.since - terms.given[0].late <= seen.time <= down.until + terms.given[0].late:
                 return True
     return False
