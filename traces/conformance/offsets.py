@@ -108,6 +108,9 @@ def correct(f: Follower, event: Event) -> None:
     c = f.side_of(event)
     offset = f.at(event.offset)
     target = f.get("target", c, texts.Q) if f.direct.has("target") else NO_OFFSET
+    if target == NO_OFFSET and f.sides[c].sent_to == offset:
+        f.sides[c].sent_to = None
+        return
     if target == NO_OFFSET:
         raise Impossible("no answer has told it to correct its offset")
     if target != offset:

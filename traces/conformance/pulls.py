@@ -179,6 +179,12 @@ def _stale(f: Follower, event: Event, c: int) -> str | None:
     """
     if event.result in (Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE) and event.next is not None:
         f.sides[c].values.add(f.at(event.next))
+    if event.result is Result.OFFSET_ILLEGAL and event.next is not None:
+        # PL-23: nobody asks whether the window is dropped. The client corrects the offset of a queue that it has not,
+        # and the broker has told somebody of a reset (PL-18).
+        f.sides[c].sent_to = f.at(event.next)
+        f.sides[c].values.add(f.at(event.next))
+        f.run(texts.note_reset, noted=False)
     stale = f.get("stale", c, texts.Q)
     if event.offset is not None and stale != NO_OFFSET and f.clamped(event.offset) == stale:
         if event.result is Result.FOUND and event.next is not None:

@@ -77,6 +77,7 @@ class Side:
     live: Held = field(default_factory=Held)  # offsets that its windows, dropped ones included, may hold
     memory: int | None = None  # its latest in-memory offset
     outlives: set[int] = field(default_factory=set)  # offsets whose listeners ran when the shutdown was complete
+    sent_to: int | None = None  # where the answer to a dropped window has sent it, until it goes there
     stopped: int | None = None  # when the shutdown was complete, ms; None if it is not
     unseen: str = BEFORE  # why its events cannot be followed now; empty if they can
 

@@ -204,7 +204,6 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
         for i in range(len(terms.down)):
             down = terms.down[i]
             is_one = down.broker == attempt.broker or (is_elsewhere and down.broker == seen.actor)
-            since = down.since - (terms.given[0].late if is_elsewhere else 0)
-            if is_one and since <= seen.time <= down.until + terms.given[0].late:
+            if is_one and down.since - terms.given[0].late <= seen.time <= down.until + terms.given[0].late:
                 return True
     return False

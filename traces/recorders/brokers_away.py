@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..format.kinds import ANSWERS, Kind
+from ..format.kinds import ANSWERS, Kind, Path
 from ..format.schema import STATIC, master_of
 from .recording import Event, Recording, gap
 
@@ -44,8 +44,21 @@ def spans_of(recordings: Iterable[Recording]) -> Mapping[str, Sequence[tuple[int
     return {broker: sorted(own) for broker, own in spans.items()}
 
 
+def _lacks_offsets(recording: Recording) -> bool:
+    """Whether a broker kept offsets where its agent did not see them.
+
+    The agent did not know at first that ``RocksDBConsumerOffsetManager`` and ``ConsumerOffsetManagerV2`` override
+    ``commitOffset``. Such a broker notes every 5 s that it writes a file, but never that of offsets, and no commit.
+    """
+    written = recording.events(recording.rows((Kind.FILE_PERSIST,)))
+    if not written or any(file.get("detail") == "consumerOffset" for file in written):
+        return False
+    commits = recording.table.column("path").take(pa.array(recording.rows((Kind.COMMIT,))))
+    return bool(pc.all(pc.is_in(commits, pa.array([Path.FILE, Path.REPLICA], pa.string())), min_count=0).as_py())
+
+
 class BrokersRecorded:
-    """Whether actions of a broker at a time were recorded.
+    """Whether what clients ask of a broker at a time was recorded.
 
     Args:
         recordings: all of them.
@@ -53,7 +66,8 @@ class BrokersRecorded:
     """
 
     def __init__(self, recordings: Sequence[Recording], added: Iterable[Event]) -> None:
-        self._spans = spans_of(recordings)
+        self._spans = spans_of(one for one in recordings if not _lacks_offsets(one))
+        self._any = any(one.broker for one in recordings)
         self._gaps: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self._ends: defaultdict[str, list[int]] = defaultdict(list)
         for event in (event for event in added if event.get("broker") and not event.get("client")):
@@ -71,7 +85,7 @@ class BrokersRecorded:
     @property
     def any(self) -> bool:
         """Whether any broker was recorded at all."""
-        return bool(self._spans)
+        return self._any
 
     def at(self, broker: str, stamp: int) -> bool:
         """Whether a broker was recorded at a time, µs."""

@@ -1381,6 +1381,10 @@ def test_a_broker_that_a_client_does_not_reach_gets_none_of_its_offsets() -> Non
     refused = [pull(39_000, 2), event(39_900, Kind.PULL_RESULT, "one", offset=2, result="error")]
     assert Misstep.NOT_PERSISTED not in told(alone, refused)
     assert Misstep.NOT_PERSISTED in told(alone, [one | {"time": one["time"] - 35_000} for one in refused])
+    # Its slave, which takes them meanwhile, may answer pulls as well.
+    for broker, excused in (("b", True), ("c", False)):
+        away = [at_broker(20_000, Kind.BROKER_STOP, broker), at_broker(50_000, Kind.BROKER_START, broker)]
+        assert (Misstep.NOT_PERSISTED not in told(alone, away)) == excused
 
 
 def test_when_the_listener_of_a_cleaned_message_returns_the_in_memory_offset_follows_the_mark() -> None:

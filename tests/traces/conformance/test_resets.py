@@ -49,6 +49,17 @@ def test_after_a_reset_by_the_broker_the_next_pull_finds_no_messages(tmp_path: P
     assert whys(of_lines(tmp_path, *READ, RESET, *moved, "correct c0 offset=0", "commit c0 offset=0")) == []
 
 
+def test_the_answer_that_tells_of_a_reset_may_come_to_a_window_that_is_dropped(tmp_path: Path) -> None:
+    dropped = ("pull c0 offset=1 epoch=0", RESET, "revoke c0 path=removal epoch=0", "commit c0 offset=1 path=removal")
+    moved = "pull_result c0 result=offset_illegal offset=1 next=0 epoch=0"
+    sent = ("commit_memory c0 offset=0", "commit c0 offset=0 path=correction")
+    assert whys(of_lines(tmp_path, *READ, *dropped, moved, "correct c0 offset=0", *sent, *AGAIN)) == []
+    untold = of_lines(tmp_path, *READ, *dropped, "correct c0 offset=0")
+    assert whys(untold) == ["no answer has told it to correct its offset"]
+    again = of_lines(tmp_path, *READ, *dropped, moved, "correct c0 offset=0", "correct c0 offset=0")
+    assert whys(again) == ["no answer has told it to correct its offset"]
+
+
 def test_a_tool_stores_an_offset_that_no_client_had(tmp_path: Path) -> None:
     assert whys(of_lines(tmp_path, *READ, "commit - offset=7 path=reset", "commit c0 offset=1")) == []
     assert whys(of_lines(tmp_path, *READ, "commit - offset=7")) == [

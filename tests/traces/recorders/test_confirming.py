@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from rocketproof.traces.recorders.confirming import BROKER_NOT_RECORDED, NEVER_APPLIED, TOLD_AGAIN
 from rocketproof.traces.recorders.joining import join
 from rocketproof.traces.recorders.recording import Recording
@@ -53,6 +55,26 @@ def test_but_not_long_after() -> None:
     commits, counts = outcome({CLIENT: [commit(1_000_101, 5, path="removal")], BROKER: [commit(100, 5), STOPPED]})
     assert commits == [(100, 5, "c", 0, None)]
     assert counts == {NEVER_APPLIED: 1}
+
+
+def written(micros: int, what: str) -> Line:
+    return at(micros, "file_persist", broker="broker-a", detail=what)
+
+
+@pytest.mark.parametrize(
+    ("written_too", "kept", "counted"),
+    [
+        ([], [(100, 5, "c", 0, "periodic")], BROKER_NOT_RECORDED),
+        ([written(5_000_001, "consumerOffset")], [], NEVER_APPLIED),
+        ([commit(5_000_001, 3, "d")], [(5_000_001, 3, "d", 0, None)], NEVER_APPLIED),
+    ],
+    ids=["in RocksDB", "in a file", "in RocksDB, seen"],
+)
+def test_a_broker_whose_offsets_its_agent_does_not_see_refuses_none(
+    written_too: list[Line], kept: list[tuple[Any, ...]], counted: str
+) -> None:
+    broker = [at(0, "broker_start", broker="broker-a"), written(5_000_000, "delayOffset"), *written_too, STOPPED]
+    assert outcome({CLIENT: [commit(100, 5, path="periodic")], BROKER: broker}) == (kept, Counter({counted: 1}))
 
 
 def test_what_came_with_a_pull_is_told_from_what_was_sent_alone() -> None:

@@ -267,7 +267,8 @@ class Circumstances:
             return is_same or any(since - apart <= time <= until + apart for time in times)
         if misstep == Misstep.NOT_PERSISTED:
             # The thread that stores offsets also sends heartbeats; after a pause, it sends all that is overdue at once.
-            return not any(since + LATE < time <= until - LATE for time in self._of(line).beats)
+            is_silent = not any(since + LATE < time <= until - LATE for time in self._of(line).beats)
+            return is_silent or self._is_unheard(line, since, until)
         if misstep in (
             *(Misstep.END_BACK, Misstep.NOT_STORED, Misstep.STORED_TWICE),
             *(Misstep.LED_BEYOND, Misstep.NOT_SET, Misstep.OUT_OF_TURN, Misstep.TARDY),

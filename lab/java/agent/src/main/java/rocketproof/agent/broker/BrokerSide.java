@@ -1,6 +1,8 @@
 package rocketproof.agent.broker;
 
+import static net.bytebuddy.matcher.ElementMatchers.hasSuperType;
 import static net.bytebuddy.matcher.ElementMatchers.isPublic;
+import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.namedOneOf;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
@@ -73,12 +75,12 @@ public final class BrokerSide implements Side {
 
     private static AgentBuilder offsets(AgentBuilder builder) {
         String manager = BROKER + "offset.ConsumerOffsetManager";
-        builder = Advices.around(
-                builder,
-                manager,
-                named("commitOffset").and(isPublic()).and(takesArguments(5)),
-                Offsets.Committing.class.getName());
-        builder = Advices.around(builder, manager, "assignResetOffset", Offsets.Assigning.class.getName());
+        // Those for LMQ and for RocksDB override these two, and only the former calls its superclass.
+        builder = builder.type(nameStartsWith(BROKER).and(hasSuperType(named(manager))))
+                .transform(Advices.advice(
+                        named("commitOffset").and(isPublic()).and(takesArguments(5)),
+                        Offsets.Committing.class.getName()))
+                .transform(Advices.advice(named("assignResetOffset"), Offsets.Assigning.class.getName()));
         builder = Advices.around(
                 builder,
                 manager,

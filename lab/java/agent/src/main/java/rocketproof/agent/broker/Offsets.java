@@ -101,13 +101,19 @@ public final class Offsets {
         }
     }
 
-    /** Takes the lock of a queue's offset; the answer is to be given back, and null without a topic or group. */
+    /**
+     * Takes the lock of a queue's offset; the answer is to be given back. It is null where nothing is to be recorded:
+     * without a topic or group, and within a method of a subclass, which calls that of its superclass.
+     */
     public static Object lock(String group, String topic, int queue) {
         if (group == null || topic == null) {
             return null;
         }
         int hash = (group.hashCode() * 31 + topic.hashCode()) * 31 + queue;
         ReentrantLock lock = LOCKS[(hash ^ (hash >>> 16)) & (LOCKS.length - 1)];
+        if (lock.isHeldByCurrentThread()) {
+            return null;
+        }
         lock.lock();
         return lock;
     }

@@ -2,9 +2,13 @@ package rocketproof.agent.broker;
 
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import net.bytebuddy.asm.Advice;
+import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageExtBatch;
@@ -75,9 +79,20 @@ public final class Stores {
         }
     }
 
-    /** The messages of a batch one after the other as they will be in the log; null where it is one message. */
+    /** The messages of a batch one after the other as they will be in the log; null where it is one record there. */
     public static Object encodedBatch(Object message) {
-        return message instanceof MessageExtBatch ? ((MessageExtBatch) message).getEncodedBuff() : null;
+        return message instanceof MessageExtBatch && !isInner(message)
+                ? ((MessageExtBatch) message).getEncodedBuff()
+                : null;
+    }
+
+    /** Whether a batch stays one record of the log, as in topics whose queue.type is BatchCQ, since 5.0. */
+    private static boolean isInner(Object batch) {
+        try {
+            return (Boolean) Reflect.call(batch, "isInnerBatch");
+        } catch (ReflectiveOperationException before5) {
+            return false;
+        }
     }
 
     /** A message, or a batch, was appended. */
@@ -92,7 +107,10 @@ public final class Stores {
                     Reflect.field(store, "brokerConfig"), Reflect.call(store, "getMessageStoreConfig"));
             if (batch == null) {
                 MessageExt single = (MessageExt) message;
-                stored(file, store, single, result.getLogicsOffset(), result.getMsgId());
+                long offset = result.getLogicsOffset();
+                for (String key : keysOf(single)) {
+                    stored(file, store, single, key, offset++, result.getMsgId());
+                }
                 return;
             }
             ByteBuffer encoded = ((ByteBuffer) batch).duplicate();
@@ -103,12 +121,24 @@ public final class Stores {
                 encoded.position(from);
                 encoded.limit(from + size);
                 MessageExt each = MessageDecoder.decode(encoded, false, false);
-                stored(file, store, each, each.getQueueOffset(), each.getMsgId());
+                stored(file, store, each, each.getProperty(KEY), each.getQueueOffset(), each.getMsgId());
                 from += size;
             }
         } catch (Throwable error) {
             BrokerFile.trouble("CommitLog", error);
         }
+    }
+
+    /** The unique keys of what one record of the log holds: a batch inside has an offset for each of its messages. */
+    private static List<String> keysOf(MessageExt record) throws Exception {
+        if (!(record instanceof MessageExtBatch)) {
+            return Collections.singletonList(record.getProperty(KEY));
+        }
+        List<String> keys = new ArrayList<>();
+        for (Message each : MessageDecoder.decodeMessages(ByteBuffer.wrap(record.getBody()))) {
+            keys.add(each.getProperty(KEY));
+        }
+        return keys;
     }
 
     /** The time of a message has come; it will be appended next, or again if that fails. */
@@ -122,14 +152,15 @@ public final class Stores {
         }
     }
 
-    private static void stored(BrokerFile file, Object store, MessageExt message, long offset, String id)
+    private static void stored(
+            BrokerFile file, Object store, MessageExt message, String key, long offset, String id)
             throws ReflectiveOperationException {
         int transaction = MessageSysFlag.getTransactionValue(message.getSysFlag());
         boolean isQueued = transaction == MessageSysFlag.TRANSACTION_NOT_TYPE
                 || transaction == MessageSysFlag.TRANSACTION_COMMIT_TYPE;
         String topic = message.getTopic();
         if (topic.equals(SCHEDULE)) {
-            waits(file, store, message, id);
+            waits(file, store, message, key, id);
         } else if (isQueued && !BrokerFile.isInternal(topic)) {
             Ready ready = READY.get();
             boolean waited = ready != null && ready.message == message;
@@ -140,7 +171,7 @@ public final class Stores {
                 READY.remove();
                 event.number("level", ready.level).number("due", ready.due);
             }
-            record(file, event, message, id);
+            record(file, event, message, key, id);
         }
     }
 
@@ -151,7 +182,7 @@ public final class Stores {
         return waited ? "delay_deliver" : "store";
     }
 
-    private static void waits(BrokerFile file, Object store, MessageExt message, String id)
+    private static void waits(BrokerFile file, Object store, MessageExt message, String key, String id)
             throws ReflectiveOperationException {
         String topic = message.getProperty(REAL_TOPIC);
         if (topic == null || BrokerFile.isInternal(topic)) {
@@ -161,11 +192,11 @@ public final class Stores {
         Event event = file.event("delay_store", topic)
                 .number("level", level)
                 .number("due", due(scheduleOf(store), level, message.getStoreTimestamp()));
-        record(file, event, message, id);
+        record(file, event, message, key, id);
     }
 
-    private static void record(BrokerFile file, Event event, MessageExt message, String id) {
-        event.text("key", message.getProperty(KEY)).number("attempt", message.getReconsumeTimes());
+    private static void record(BrokerFile file, Event event, MessageExt message, String key, String id) {
+        event.text("key", key).number("attempt", message.getReconsumeTimes());
         file.record(event.text("msg_id", id));
     }
 
