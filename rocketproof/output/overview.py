@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..checkers.run import counted
 from ..properties.verdict import Verdict
-from .console import SafeConsole
+from .console import SafeConsole, print_columns
 from .report import print_table
 
 if TYPE_CHECKING:
@@ -19,18 +19,29 @@ if TYPE_CHECKING:
 MANY = 20
 """With more rows than this, the overview is printed instead of the rows."""
 
+NAMED = 100
+"""With more guarantees than this, those that hold are counted for each machine; named are only those that are false."""
+
+FALSE = "false, as expected"
 UNEXPECTED = "not as expected"
 KINDS = (
     "holds by proof",
     "holds by search",
     "holds by proof, but not always",
     "holds by search, but not always",
-    "false, as expected",
+    FALSE,
     UNEXPECTED,
 )
 """What may be known about a guarantee. *Not always*: in configurations with more faults it is false, as expected."""
 
-_STYLES = {KINDS[0]: "green", KINDS[1]: "green", KINDS[4]: "cyan", UNEXPECTED: "bold red"}
+_COLUMNS = {
+    "by proof": KINDS[:1],
+    "by search": KINDS[1:2],
+    "not always": KINDS[2:4],
+    "false": [FALSE],
+    "not as expected": [UNEXPECTED],
+}
+_STYLES = {KINDS[0]: "green", KINDS[1]: "green", FALSE: "cyan", UNEXPECTED: "bold red"}
 _WIDEST = 160
 
 
@@ -40,7 +51,7 @@ def kind_of(outcomes: Sequence[Outcome]) -> str:
         return UNEXPECTED
     holding = [outcome for outcome in outcomes if outcome.result.verdict is Verdict.HOLDS]
     if not holding:
-        return KINDS[4]
+        return FALSE
     proven = any(outcome.result.engine == "prove" for outcome in holding)
     by = "holds by proof" if proven else "holds by search"
     return by if len(holding) == len(outcomes) else f"{by}, but not always"
@@ -59,26 +70,54 @@ def guarantees(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, dict[str, lis
 
 
 def print_overview(console: SafeConsole, outcomes: Sequence[Outcome]) -> None:
-    """Each guarantee once, then the rows that are not as expected."""
+    """Each guarantee once, or counted if they do not fit on a screen; then the rows that are not as expected."""
     ordered = sorted(outcomes, key=lambda outcome: outcome.row.machine)
-    width = min(console.width, _WIDEST) if console.is_terminal else 120
-    for machine, kinds in guarantees(ordered):
-        console.say(f"{machine}: {counted(sum(map(len, kinds.values())), 'guarantee')}", "bold")
-        for kind, names in kinds.items():
-            title = f"  {kind} ({len(names)}): "
-            lines = textwrap.wrap(
-                title + ", ".join(names),
-                width,
-                subsequent_indent="    ",
-                break_on_hyphens=False,
-                break_long_words=False,
-            )
-            for line in lines:
-                console.say(line, _STYLES.get(kind, ""))
+    found = dict(guarantees(ordered))
+    are_named = sum(map(_number, found.values())) <= NAMED
+    if are_named:
+        for machine, kinds in found.items():
+            console.say(f"{machine}: {counted(_number(kinds), 'guarantee')}", "bold")
+            for kind, names in kinds.items():
+                _print_names(console, kind, names)
+    else:
+        _print_counts(console, found)
+        _print_names(console, FALSE, [name for kinds in found.values() for name in kinds.get(FALSE, ())])
     by_engine = Counter(outcome.result.engine for outcome in outcomes)
     told = ", ".join(f"{number} by {engine}" for engine, number in sorted(by_engine.items()))
-    console.say(f"{counted(len(outcomes), 'row')}: {told}; -v prints them, ×N is how many a guarantee has")
+    named = "×N is how many a guarantee has" if are_named else "--machine NAME names what holds on one machine"
+    console.say(f"{counted(len(outcomes), 'row')}: {told}; -v prints them, {named}")
     wrong = [outcome for outcome in ordered if not outcome.as_expected]
     if wrong:
         console.print()
         print_table(console, wrong)
+
+
+def _number(kinds: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, kinds.values()))
+
+
+def _print_names(console: SafeConsole, kind: str, names: Sequence[str]) -> None:
+    lines = textwrap.wrap(
+        f"  {kind} ({len(names)}): " + ", ".join(names),
+        min(console.width, _WIDEST) if console.is_terminal else 120,
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    for line in lines:
+        console.say(line, _STYLES.get(kind, ""))
+
+
+def _print_counts(console: SafeConsole, found: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    """One line for each machine, and one for all of them."""
+    counts = {
+        machine: [_number(of), *(sum(len(of.get(kind, ())) for kind in kinds) for kinds in _COLUMNS.values())]
+        for machine, of in found.items()
+    }
+    counts["all"] = list(map(sum, zip(*counts.values(), strict=True)))
+    titles = ["guarantees", *_COLUMNS]
+    lines = [
+        (machine, *(f"{number or '':>{len(title)}}" for title, number in zip(titles, row, strict=True)))
+        for machine, row in counts.items()
+    ]
+    print_columns(console, ("", [("", *titles), *lines]))

@@ -9,7 +9,7 @@ from rocketproof.checkers.catalogue import all_rows
 from rocketproof.checkers.result import Result
 from rocketproof.checkers.suite import Outcome
 from rocketproof.output.console import SafeConsole
-from rocketproof.output.overview import KINDS, MANY, UNEXPECTED, kind_of, print_overview
+from rocketproof.output.overview import KINDS, MANY, NAMED, UNEXPECTED, kind_of, print_overview
 from rocketproof.properties.verdict import Verdict
 
 from ..command import run
@@ -55,6 +55,28 @@ def test_each_guarantee_once_and_the_unexpected_in_full() -> None:
         "  false, as expected (1): no",
         "  not as expected (1): open",
         "4 rows: 4 by explore; -v prints them, ×N is how many a guarantee has",
+        "",
+        "allocation",
+        "  open  UNKNOWN  explore   0.00 s  all 9 states",
+    ]
+
+
+def test_more_guarantees_than_a_screen_has_lines_are_counted_and_the_false_ones_named() -> None:
+    screen = io.StringIO()
+    rows = [
+        *(outcome(H, H, name=f"fine-{number}") for number in range(NAMED - 3)),
+        outcome(H, H, "prove", name="shown"),
+        *(outcome(expected, expected, name="often") for expected in (H, V)),
+        outcome(H, U, name="open"),
+        outcome(V, V, name="no"),
+    ]
+    print_overview(SafeConsole(file=screen), rows)
+    assert screen.getvalue().splitlines() == [
+        "              guarantees  by proof  by search  not always  false  not as expected",
+        "  allocation         101         1         97           1      1                1",
+        "  all                101         1         97           1      1                1",
+        "  false, as expected (1): no",
+        "102 rows: 101 by explore, 1 by prove; -v prints them, --machine NAME names what holds on one machine",
         "",
         "allocation",
         "  open  UNKNOWN  explore   0.00 s  all 9 states",
