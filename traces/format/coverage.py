@@ -281,8 +281,8 @@ AT_BROKER = -2
 
 
 def missing(kinds: Iterable[tuple[Kind, ...]], recorded: int) -> list[tuple[Kind, ...]]:
-    """The tuples of kinds of which none was recorded."""
-    return [each for each in kinds if not recorded & evidence_mask(each)]
+    """The tuples of kinds of which none was recorded, each once."""
+    return [each for each in dict.fromkeys(kinds) if not recorded & evidence_mask(each)]
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> Any:

@@ -118,6 +118,7 @@ def test_a_process_whose_recording_begins_late_leaves_nothing_undecided(gap: dic
 def test_of_groups_counts_the_one_of_which_most_was_recorded() -> None:
     needs = ((Kind.COMMIT,), (Kind.DELIVER, Kind.STORE))
     assert missing(needs, COMMITS) == [(Kind.DELIVER, Kind.STORE)]
+    assert missing(needs * 2, COMMITS) == [(Kind.DELIVER, Kind.STORE)], "a reason names it once"
     one = coverage(groups=["G", "H"], of_groups={"G": COMMITS, "H": DELIVERIES})
     assert one.lacks(needs) == [(Kind.DELIVER, Kind.STORE)]
     assert coverage(groups=["G", "I"], of_groups={"G": COMMITS}).lacks(needs) == []
