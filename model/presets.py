@@ -97,7 +97,7 @@ PRESETS = (
         doc="Two orderly consumers, one queue, two messages, and the broker's lock, with ticks of 30 s: a suspended "
         "batch, a rebalance, a queue given up by force or allocated again meanwhile, a stop, a death, a broker that "
         "forgets its locks.",
-        states=3_645_603,
+        states=4_302_411,
     ),
     Preset(
         name="retry",
