@@ -12,9 +12,13 @@ AT, EARLY = 1_000_000_000, 100_000
 BEFORE, AFTER = (-5_010_000, -5_000_000), (5_000_000, 5_010_000)
 
 
-def kept(*others: tuple[int, int], queue: int = 1) -> list[int]:
-    """Of a pair whose effect is too early and of others the opposite way, at so many µs from it, the queues kept."""
+def kept(*others: tuple[int, int], queue: int = 1, own: tuple[tuple[int, int], ...] = ()) -> list[int]:
+    """Of a pair whose effect is too early and of others the opposite way, at so many µs from it, the queues kept.
+
+    ``own``: further pairs of another queue its own way, at so many µs from it, with an effect so many µs too early.
+    """
     rows = [(1, 0, 0, 1, AT, AT - EARLY)]
+    rows += [(1, 2, 0, 1, AT + from_it, AT + from_it - early) for from_it, early in own]
     rows += [(0, queue, 1, 0, AT - EARLY + earlier, AT + later) for later, earlier in others]
     columns = ("pair", "queue", "earlier", "later", "earlier_time", "later_time")
     given = {name: np.array(column) for name, column in zip(columns, zip(*rows, strict=True), strict=True)}
@@ -50,3 +54,18 @@ def test_just_within_the_time_is_enough() -> None:
 
 def test_the_same_queue_contradicts_nothing() -> None:
     assert kept(BEFORE, AFTER, queue=0) == [0, 0, 0]
+
+
+ALIKE, MEANWHILE, FURTHER = (1_000, EARLY), (-2_000, -1_000), (6_000_000, EARLY)
+
+
+def test_if_several_queues_are_early_together_a_clock_was_set() -> None:
+    assert kept(BEFORE, AFTER, own=(ALIKE,)) == [0, 2, 1, 1]
+
+
+def test_a_queue_that_fits_meanwhile_shows_that_none_was() -> None:
+    assert kept(BEFORE, AFTER, own=(ALIKE, MEANWHILE)) == [1, 1]
+
+
+def test_a_client_that_is_always_early_has_a_defect() -> None:
+    assert kept(BEFORE, AFTER, own=(ALIKE, FURTHER)) == [1, 1]
