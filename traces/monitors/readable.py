@@ -124,7 +124,8 @@ def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: M
 def judge_unassigned(groups: GroupsSeen) -> None:
     """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
 
-    A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
+    A member whose passes over the topic were not recorded, or not with their answer, may have taken it: then the topic,
+    or the queue, is not judged.
     """
     told, settings = groups.told, groups.settings
     limit = settings.silent_death + settings.rounds + settings.route_poll
@@ -139,7 +140,7 @@ def judge_unassigned(groups: GroupsSeen) -> None:
                 continue
             queue = f"{slot.broker}:{slot.queue}"
             seen = [run for run in runs if queue in (run.queues or ())]
-            if not seen or any(queue in (run.assigned or ()) for run in runs):
+            if not seen or any(run.assigned is None or queue in run.assigned for run in runs):
                 continue
             since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
             if until - since > limit:

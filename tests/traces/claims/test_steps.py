@@ -171,6 +171,15 @@ def test_what_follows_step_by_step_is_healthy() -> None:
     assert checked.judged(STEPS_CLAIM) == checked.judged(FIT) == 1
 
 
+@pytest.mark.parametrize(("kind", "field"), [("pull_result", "count"), ("pull_result", "next"), ("removed", "next")])
+def test_what_an_event_does_not_tell_is_no_misstep(kind: str, field: str) -> None:
+    """A recorder may leave out everything but the offset: how much is cached, and the marks, are then not known."""
+    untold = [each | {field: None} if each["kind"] == kind else each for each in [*RIGHT, nothing(800), memory(801, 2)]]
+    checked = check([*untold, pull(810, 2)])
+    assert checked.broken == {}
+    assert checked.judged(STEPS_CLAIM) == 1
+
+
 def test_a_pull_from_nowhere_is_answered_as_well() -> None:
     """RB-42: a 4.9 client that could not learn where to begin asks from -1, which counts as not known."""
     nowhere = event(700, Kind.PULL, "one")

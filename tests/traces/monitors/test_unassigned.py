@@ -35,6 +35,11 @@ def test_what_a_member_takes_that_is_not_recorded_is_not_known() -> None:
     assert Judged(passes("c1", ["c1", "c2"], ["b:0"]), stores=STORED).counts(CLAIM) == (0, 0)
 
 
+def test_a_pass_whose_answer_is_not_recorded_may_have_taken_it() -> None:
+    untold = [event | {"assigned": None} for event in passes("c1", ["c1"], [])]
+    assert Judged(untold, stores=STORED).counts(CLAIM) == (0, 0)
+
+
 def test_an_empty_queue_and_a_short_time_are_no_violation() -> None:
     assert Judged(passes("c1", ["c1"], ["b:0"]), stores={}).counts(CLAIM) == (0, 0)
     assert Judged(passes("c1", ["c1"], ["b:0"], end=150_000), stores=STORED).counts(CLAIM) == (0, 0)
