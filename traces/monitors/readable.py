@@ -122,12 +122,15 @@ def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: M
 
 
 def judge_unassigned(groups: GroupsSeen) -> None:
-    """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
+    """Report every queue in which messages waited for long, that members saw, and that nobody took: no pass gave it to
+    anybody, or in a complete recording, no member added it (RB-30).
 
     A member whose passes over the topic were not recorded, or not with their answer, may have taken it: then the topic,
     or the queue, is not judged.
     """
-    told, settings = groups.told, groups.settings
+    told, settings, context = groups.told, groups.settings, groups.context
+    is_told = context.complete and bool(context.evidence & EVIDENCE_BIT[Kind.ASSIGN])
+    taken = set(context.events.different("group", "topic", "broker", "queue", kinds=(Kind.ASSIGN,)))
     limit = settings.silent_death + settings.rounds + settings.route_poll
     for group in sorted(told.by_group):
         topics: dict[str, list[Run]] = {}
@@ -140,7 +143,8 @@ def judge_unassigned(groups: GroupsSeen) -> None:
                 continue
             queue = f"{slot.broker}:{slot.queue}"
             seen = [run for run in runs if queue in (run.queues or ())]
-            if not seen or any(run.assigned is None or queue in run.assigned for run in runs):
+            is_given = any(run.assigned is None or queue in run.assigned for run in runs)
+            if not seen or (is_given and not is_told) or (group, slot.topic, slot.broker, slot.queue) in taken:
                 continue
             since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
             if until - since > limit:

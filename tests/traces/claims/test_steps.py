@@ -969,6 +969,14 @@ def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is
     assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
 
 
+def test_a_pull_of_which_nothing_is_heard_is_given_up_and_repeated() -> None:
+    asks = [*RIGHT, nothing(800), pull(810, 2)]
+    given_up = [*(passes(time) for time in range(20_000, 130_000, 20_000)), revoke(122_000, "one", path="expired")]
+    assert told(*asks, *given_up) == [Misstep.NOT_PULLED_ON]
+    again = [event for time in range(20_000, 120_000, 20_000) for event in (nothing(time), pull(time + 1, 2))]
+    assert told(*asks, *again, *given_up[:-1], revoke(122_000, "one")) == []
+
+
 def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     stopped = {"time": 40_000, "kind": "broker_stop", "broker": "b"}
