@@ -159,7 +159,7 @@ class Coder:
         actor = self._actor(batch, kind, client, broker)
         return {
             "kind": kind,
-            "result": _coded(batch, "result", _RESULT, unknown=0),
+            "result": _result(batch, kind),
             "path": _coded(batch, "path", _PATH, unknown=0),
             "slot": Column.whole(self._slot(batch, actor, broker, origin)),
             "actor": Column.whole(actor),
@@ -248,6 +248,17 @@ def _coded(batch: pa.RecordBatch, column: str, words: Mapping[Any, int], *, unkn
     # The last word stands for null.
     table = read_only(np.array([*known, unknown], np.uint8))
     return Column.whole(Column.of(given.indices).looked_up(table))
+
+
+def _result(batch: pa.RecordBatch, kind: Column) -> Column:
+    """Codes of results. A send-back without one was sent: only what became of it is not recorded."""
+    result = _coded(batch, "result", _RESULT, unknown=0)
+    sent = kind.filled(ABSENT, np.uint8) == _KIND[Kind.SEND_BACK]
+    if not sent.any():
+        return result
+    is_told = batch.column("result").is_valid() if "result" in batch.schema.names else pa.array([False] * len(batch))
+    untold = sent & ~np.asarray(is_told)
+    return Column.whole(np.where(untold, np.uint8(_RESULT[Result.OK]), result.filled(ABSENT, np.uint8)))
 
 
 def _whole(batch: pa.RecordBatch, column: str) -> Column:

@@ -259,11 +259,12 @@ def _alike(scanned: Scan, header: Header) -> list[Hole]:
 def _numbered_apart(scanned: Scan, evidence: Sequence[frozenset[Kind]]) -> list[Hole]:
     """A hole for each client with several processes that is in a log, and in other files too.
 
-    A log numbers the processes that it knows; which of these the other files mean is not known.
+    A log numbers the processes that it knows; which of these the other files mean is not known. A broker that names who
+    committed offsets numbers nothing.
     """
     files, numbers, groups = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set), _groups_of(scanned)
-    for file, _, who in scanned.kinds_of:
-        if who.incarnation >= 0:
+    for (file, _, who), kinds in scanned.kinds_of.items():
+        if who.incarnation >= 0 and kinds & ~evidence_mask((Kind.COMMIT,)):
             files[who.name].add(file)
             numbers[who.name].add(who.incarnation)
     logs = {file for file, kinds in enumerate(evidence) if kinds and Kind.CLIENT_CRASH not in kinds}

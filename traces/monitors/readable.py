@@ -8,7 +8,7 @@ the route; until then nothing is reported about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ..encoding.names import RETRY_PREFIX, Actor, Slot
@@ -122,24 +122,32 @@ def _consumes(group: str, topic: str, views: Mapping[str, set[str]], consumed: M
 
 
 def judge_unassigned(groups: GroupsSeen) -> None:
-    """Report every queue in which messages waited for long, that members saw, and that no pass of any of them took.
+    """Report every queue in which messages waited for long, that members saw, and that nobody took: no pass gave it to
+    anybody, or in a complete recording, no member added it (RB-30).
 
-    A member whose passes over the topic were not recorded may have taken it, so such topics are not judged.
+    A member whose passes over the topic were not recorded, or not with their answer, may have taken it: then the topic,
+    or the queue, is not judged.
     """
-    told, settings = groups.told, groups.settings
+    told, settings, context = groups.told, groups.settings, groups.context
+    is_told = context.complete and bool(context.evidence & EVIDENCE_BIT[Kind.ASSIGN])
+    taken = set(context.events.different("group", "topic", "broker", "queue", kinds=(Kind.ASSIGN,)))
     limit = settings.silent_death + settings.rounds + settings.route_poll
     for group in sorted(told.by_group):
         topics: dict[str, list[Run]] = {}
         for run in told.of(group, Kind.REBALANCE):
             topics.setdefault(run.topic, []).append(run)
-        topics = {topic: runs for topic, runs in topics.items() if _all_are_recorded(runs)}
+        alive = {run.actor.name for run in told.of(group, Kind.HEARTBEAT)} if is_told else set[str]()
+        topics = {topic: runs for topic, runs in topics.items() if _all_are_recorded(runs, alive)}
         for slot, stored in sorted(groups.stores.items()):
             runs = topics.get(slot.topic, [])
             if slot.group not in ("", group) or not runs:
                 continue
             queue = f"{slot.broker}:{slot.queue}"
             seen = [run for run in runs if queue in (run.queues or ())]
-            if not seen or any(queue in (run.assigned or ()) for run in runs):
+            is_given = any(run.assigned is None or queue in run.assigned for run in runs)
+            # Of a retry queue that is given, ``every-queue-moves`` says that nobody had it.
+            may_be_taken = is_given and (bool(slot.group) or not is_told)
+            if not seen or may_be_taken or (group, slot.topic, slot.broker, slot.queue) in taken:
                 continue
             since, until = max(seen[0].first, stored.since), max(run.last for run in seen)
             if until - since > limit:
@@ -154,6 +162,7 @@ def judge_unassigned(groups: GroupsSeen) -> None:
                 )
 
 
-def _all_are_recorded(runs: Sequence[Run]) -> bool:
-    known = {run.actor.name for run in runs}
+def _all_are_recorded(runs: Sequence[Run], others: Set[str]) -> bool:
+    """Whether all members that passes saw have recorded passes too, or are among ``others``."""
+    known = {run.actor.name for run in runs} | others
     return all(run.detail in DIVIDING and known.issuperset(run.members or ("",)) for run in runs)

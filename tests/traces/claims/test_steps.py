@@ -171,6 +171,15 @@ def test_what_follows_step_by_step_is_healthy() -> None:
     assert checked.judged(STEPS_CLAIM) == checked.judged(FIT) == 1
 
 
+@pytest.mark.parametrize(("kind", "field"), [("pull_result", "count"), ("pull_result", "next"), ("removed", "next")])
+def test_what_an_event_does_not_tell_is_no_misstep(kind: str, field: str) -> None:
+    """A recorder may leave out everything but the offset: how much is cached, and the marks, are then not known."""
+    untold = [each | {field: None} if each["kind"] == kind else each for each in [*RIGHT, nothing(800), memory(801, 2)]]
+    checked = check([*untold, pull(810, 2)])
+    assert checked.broken == {}
+    assert checked.judged(STEPS_CLAIM) == 1
+
+
 def test_a_pull_from_nowhere_is_answered_as_well() -> None:
     """RB-42: a 4.9 client that could not learn where to begin asks from -1, which counts as not known."""
     nowhere = event(700, Kind.PULL, "one")
@@ -958,6 +967,14 @@ def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     assert told(idle, passes(28_999), revoke(29_000, "one")) == []
     assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
+
+
+def test_a_pull_of_which_nothing_is_heard_is_given_up_and_repeated() -> None:
+    asks = [*RIGHT, nothing(800), pull(810, 2)]
+    given_up = [*(passes(time) for time in range(20_000, 130_000, 20_000)), revoke(122_000, "one", path="expired")]
+    assert told(*asks, *given_up) == [Misstep.NOT_PULLED_ON]
+    again = [event for time in range(20_000, 120_000, 20_000) for event in (nothing(time), pull(time + 1, 2))]
+    assert told(*asks, *again, *given_up[:-1], revoke(122_000, "one")) == []
 
 
 def test_a_restart_of_the_broker_excuses_only_the_time_around_it() -> None:

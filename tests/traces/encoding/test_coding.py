@@ -11,6 +11,7 @@ import pytest
 from rocketproof.traces.encoding import coding
 from rocketproof.traces.encoding.coding import COLUMNS, Coded, Coder
 from rocketproof.traces.encoding.names import Actor, Names, Slot
+from rocketproof.traces.format.kinds import Result, codes
 from rocketproof.traces.format.schema import ABSENT, ARROW, Group
 
 GROUPS = {"wide": Group(mode="broadcasting")}
@@ -80,3 +81,13 @@ def test_what_an_event_does_not_have_is_absent() -> None:
 def test_nobody_writes_to_a_column() -> None:
     coded = Coder(Names()).code(batch_of([{"offset": 3, "topic": "t", "queue": 0}]))
     assert not any(column.flags.writeable for column in vars(coded).values())
+
+
+def test_a_send_back_without_a_result_was_sent_and_a_word_that_is_not_known_is_not() -> None:
+    rows = [{"kind": "send_back", "result": result} for result in (None, "failed", "fine")] + [{"kind": "lock"}]
+    assert Coder(Names({})).code(batch_of(rows)).result.tolist() == [
+        codes(Result)[Result.OK],
+        codes(Result)[Result.FAILED],
+        0,
+        0,
+    ]

@@ -41,6 +41,12 @@ def test_a_client_id_of_several_processes_in_a_log_and_elsewhere_is_a_hole(tmp_p
     assert holes(joined) == holes(log) == []
 
 
+def test_a_broker_that_names_who_committed_numbers_nothing(tmp_path: Path) -> None:
+    pieces = [file(tmp_path / f"{n}.jsonl", JOINED, acts(1_000 * n, "assign", "two", n)) for n in (1, 2)]
+    stored = (acts(1_000 * n + 1, "commit", "two", n) | {"offset": n} for n in (1, 2))
+    assert holes(*pieces, file(tmp_path / "broker.jsonl", ["broker_start", "commit"], *stored)) == []
+
+
 def test_one_process_or_files_that_number_alike_are_none(tmp_path: Path) -> None:
     one = file(tmp_path / "a.jsonl", JOINED, acts(1_000, "assign", "one"), acts(3_000, "commit", "one") | {"offset": 1})
     log = file(tmp_path / "b.jsonl", LOG, acts(1_500, "revoke", "one"))

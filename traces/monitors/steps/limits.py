@@ -11,6 +11,9 @@ from ...format.kinds import Path
 from ..terms import NEVER
 from .state import APART, LEVELS, UNKNOWN, find, note_misstep
 
+UNCOUNTED = 1 << 30
+"""Stands for the messages of a pull whose count is not recorded: more than any number that can be judged."""
+
 MOST_HELD, WIDEST_SPAN = 1_000, 2_000
 """``pullThresholdForQueue`` and ``consumeConcurrentlyMaxSpan`` by default (PL-7, PL-9)."""
 
@@ -47,7 +50,7 @@ def tell_if_full(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
     if line.has != 1 or not line.fresh or line.late > 0 or line.mended >= 0:
         return
-    much = line.held if line.held > MOST_HELD else int64(0)
+    much = line.held if MOST_HELD < line.held < UNCOUNTED // 2 else int64(0)
     first = find(t, n, line.low)
     if first >= 0 and t.flags[line.slot] & ORDERLY == 0 and t.items[first].window == line.window:
         span = line.last_held - line.low
@@ -59,13 +62,14 @@ def tell_if_full(t: Any, n: int, offset: int) -> None:
 
 @part
 def brought(t: Any, n: int, offset: int, after: int, count: int) -> None:
-    """A pull brings messages into the window."""
+    """A pull brings messages into the window; ``count`` is below 0 if it is not known."""
     line = t.lines[n]
-    if line.has == 1 and line.late == 0 and count > 0:
-        line.held += count
+    if line.has == 1 and line.late == 0 and count != 0:
+        line.held += count if count > 0 else UNCOUNTED
         # Which messages were filtered out is not recorded: the received ones are at least that many consecutive
         # offsets.
-        line.last_held = max(line.last_held, after - 1 if count == after - offset else offset + count - 1)
+        last = after - 1 if count == after - offset else offset + max(count, int64(1)) - 1
+        line.last_held = max(line.last_held, last)
 
 
 @part
@@ -137,7 +141,7 @@ def tell_if_pulled_unlocked(t: Any, n: int, offset: int) -> None:
 def mend(t: Any, n: int, offset: int) -> None:
     """PL-23: a process corrects an offset, if it is recorded, that a broker found illegal to the one that it named."""
     line = t.lines[n]
-    is_told = line.illegal >= 0 and offset in (UNKNOWN, line.illegal)
+    is_told = line.illegal >= 0 and (line.unmarked or offset in (UNKNOWN, line.illegal))
     if line.pulled and not is_told and (line.fresh or t.terms[0].complete):
         note_misstep(t, n, Misstep.NOTHING_WRONG, line.last, offset, line.illegal)
 

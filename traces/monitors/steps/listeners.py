@@ -216,6 +216,7 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
         else:
             drop(t, at)
     if after < 0:
+        line.unmarked = 1
         return
     if after == offset:
         note_misstep(t, n, Misstep.MARK_LEFT, now, offset, after)
@@ -283,7 +284,7 @@ def send_back(t: Any, n: int, offset: int, status: Result, path: Path, attempt: 
     if path != Path.EXPIRED:
         sent_to_broker(t, n, offset)
     if status != Result.OK:
-        line.refused = 1
+        line.unmarked = 1
         if path == Path.FALLBACK and t.flags[line.slot] & ORDERLY == 0:
             line.unsent, line.unsent_at, line.unsent_count = offset, line.last, attempt
     elif at >= 0:

@@ -32,7 +32,7 @@ def tell_if_forgotten(t: Any, n: int, offset: int) -> None:
         and is_calm
         and line.has == 1
         and not line.batched
-        and not line.refused
+        and not line.unmarked
         and not line.cleaned
     ):
         note_misstep(t, n, Misstep.NOT_REMEMBERED, line.owed_at, offset, line.low)
@@ -65,7 +65,7 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     line = t.lines[n]
     line.sets = 1
     unheard = not (line.fresh or t.terms[0].complete) or t.flags[line.slot] & BROADCASTING
-    told = line.refused or (line.window == 0 and unheard)
+    told = line.unmarked or (line.window == 0 and unheard)
     told = told or offset in (line.brought, line.mended)
     # OF-31: a client that resets sets the offset before it takes the queue again, and the answer of a query is set at
     # once.

@@ -9,7 +9,7 @@ from ...claims.steps import Misstep
 from ...encoding.names import BROADCASTING, ORDERLY
 from ...format.kinds import Result
 from ..terms import NEVER
-from .limits import brought, tell_if_full, tell_if_pulled_unlocked
+from .limits import UNCOUNTED, brought, tell_if_full, tell_if_pulled_unlocked
 from .polls import hold, waited
 from .state import AT_END, MARKS, SHOWN, SILENCE, UNKNOWN, note_misstep
 
@@ -36,8 +36,6 @@ AGAIN = 120_000
 
 RENEWED = 23_000
 """A client renews its locks every 20 s (OR-11: ``REBALANCE_LOCK_INTERVAL``); ms."""
-
-_FARTHEST = 4_096
 
 
 @hot
@@ -106,6 +104,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     now = line.last
     if result != Result.FOUND and is_answered(result):
         line.brought = after  # PL-24: even an answer for a window that has ended may set the in-memory offset
+        line.unmarked |= after < 0
     if result == Result.OFFSET_ILLEGAL:
         line.illegal = max(after, int64(0))
         is_known = line.end >= 0 or t.terms[0].complete
@@ -118,7 +117,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         # The answer for the previous window may have been taken for this one's, as both have pulled from the same
         # offset (RB-30).
         if line.asked < 0 and result == Result.FOUND:
-            line.found += count if count >= 0 else _FARTHEST * _FARTHEST
+            line.found += count if count >= 0 else UNCOUNTED
         return
     if line.asked < 0:
         if line.pulled and is_answered(result):
@@ -178,8 +177,8 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
             waited(line, began, offset)
         hold(t, n, offset if result == Result.NO_NEW_MESSAGE else UNKNOWN)
         if result == Result.FOUND:
-            line.found += count if count >= 0 else _FARTHEST * _FARTHEST
-            brought(t, n, offset, after, count if count >= 0 else int64(_FARTHEST * _FARTHEST))
+            line.found += count if count >= 0 else UNCOUNTED
+            brought(t, n, offset, after, count)
             if line.watched < 0 and known and count > 0 and line.has == 1 and line.late == 0 and not line.cleaned:
                 line.watched, line.watched_end, line.awaited, line.overtaken = offset, after, count, NEVER
                 line.split, line.split_by = UNKNOWN, 0

@@ -87,7 +87,7 @@ _AT_FIRST: Mapping[str, Any] = {
     "mended": UNKNOWN,  # the offset of a correction or reset; -1: none
     "reset_to": 0,  # the offset of the last reset; -1: none
     "marks": 0,  # number of low-water marks
-    "refused": 0,  # 1: a send-back failed, so a batch may end without a message that left
+    "unmarked": 0,  # 1: not all marks are known, after a failed send-back of a batch, or without ``next``
     "cleaned": 0,  # 1: a message was cleaned because of its time
     "beside": 0,  # position of another line of its slot, NOBODY for none
     "manual": 0,  # 1: its listener commits or rolls back manually, so that a success alone ends nothing (OR-6)

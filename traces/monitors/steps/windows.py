@@ -114,8 +114,12 @@ def give_up(t: Any, n: int, path: Path) -> None:
     line.watched = UNKNOWN
     is_empty = line.taken >= line.found and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
-    if line.has == 1 and line.idle_since != NEVER and line.last - line.idle_since > longest and is_empty:
-        note_misstep(t, n, Misstep.NOT_PULLED_ON, line.idle_since, line.position, UNKNOWN)
+    idle_since = int64(line.idle_since)
+    if line.asked >= 0 and line.late == 0 and line.last - line.asked_at > POLL + APART:
+        # PL-22: a pull that nothing is heard of is given up after 30 s, and another one sent. This one was not.
+        idle_since = line.asked_at + POLL
+    if line.has == 1 and idle_since != NEVER and line.last - idle_since > longest and is_empty:
+        note_misstep(t, n, Misstep.NOT_PULLED_ON, idle_since, line.position, UNKNOWN)
     line.idle_since = NEVER
     began = max(line.taken_at, line.asked_at)
     if path == Path.EXPIRED and line.has == 1 and line.pulled and line.last - began < t.terms[0].idle - APART:
