@@ -31,6 +31,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     """A command with an option for each field of the dataclasses among its parameters; typer knows no dataclasses."""
     hints = get_type_hints(command, include_extras=True)
     made = {name: hints[name] for name in inspect.signature(command).parameters if is_dataclass(hints[name])}
+    by_name = inspect.Parameter.KEYWORD_ONLY
 
     @wraps(command)
     def spread_out(**given: Any) -> None:
@@ -42,13 +43,12 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in made:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(annotation=hints[name], kind=by_name))
             continue
         of_fields = get_type_hints(made[name], include_extras=True)
         for each in fields(made[name]):
             default = inspect.Parameter.empty if each.default is MISSING else each.default
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(each.name, kind, default=default, annotation=of_fields[each.name]))
+            parameters.append(inspect.Parameter(each.name, by_name, default=default, annotation=of_fields[each.name]))
     spread_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return spread_out
 
