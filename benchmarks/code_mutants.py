@@ -171,7 +171,10 @@ def copied(to: Path) -> dict[str, str]:
     for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, to / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_file() and not (target.exists() and target.read_bytes() == source.read_bytes()):
+        if source.is_symlink():
+            target.unlink(missing_ok=True)
+            target.symlink_to(source.readlink())
+        elif source.is_file() and not (target.exists() and target.read_bytes() == source.read_bytes()):
             shutil.copy2(source, target)
     links = to / "links" / "rocketproof"
     links.mkdir(parents=True, exist_ok=True)

@@ -82,6 +82,8 @@ class Asking(Failing):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if self.failed:
+            raise pytest.UsageError(f"{self.failed} cannot be collected, and every change would seem to be noticed.")
         self._coverage.stop()
         data = self._coverage.get_data()
         self.imported = {_relative(name): set(data.lines(name) or ()) for name in data.measured_files()}

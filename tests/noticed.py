@@ -7,11 +7,13 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
+
+import pytest
 
 from tests.asked import Asking
 
@@ -104,6 +106,8 @@ class Judge:
                 while by in chosen and not self._passes(by):
                     chosen = chosen[chosen.index(by) + 1 :]
                     by = self._ask(change, chosen, anew=anew)
+                if by not in ("", *chosen, *OUT_OF_TIME) and self._fail_anew(chosen):
+                    continue
                 if by and by not in OUT_OF_TIME:
                     yield by
                     return
@@ -112,9 +116,16 @@ class Judge:
     def _passes(self, test: str) -> bool:
         """Whether a test passes without a change."""
         if test not in self._passing:
-            items = (of_file[test] for of_file in self._asking.items.values() if test in of_file)
-            self._passing[test] = not self._asking.ask(list(items), seconds=60)
+            self._passing[test] = not self._asking.ask(self._items([test]), seconds=60)
         return self._passing[test]
+
+    def _fail_anew(self, tests: Iterable[str]) -> bool:
+        """Whether tests fail without a change, too, if they are imported anew."""
+        return bool(self._asking.ask(self._items(tests), seconds=60, anew=True))
+
+    def _items(self, tests: Iterable[str]) -> list[pytest.Item]:
+        items = {test: item for of_file in self._asking.items.values() for test, item in of_file.items()}
+        return [items[test] for test in tests]
 
     def _is_imported(self, change: Change) -> bool:
         return any(change.first <= line <= change.line for line in self._asking.imported.get(str(change.file), ()))
@@ -139,9 +150,8 @@ class Judge:
         before, stat = target.read_bytes(), target.stat()
         target.write_text(ast.unparse(tree), encoding="utf-8")
         try:
-            items = {test: item for of_file in self._asking.items.values() for test, item in of_file.items()}
             return self._asking.ask(
-                [items[test] for test in tests],
+                self._items(tests),
                 seconds=self._seconds,
                 before=None if anew else lambda: _exchange(change, tree),
                 anew=anew,

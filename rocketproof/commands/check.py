@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..model.kernel import ConfigurationError, nearest
 from ..output.console import SafeConsole, interrupts, make_console, print_columns
-from ..output.files import STANDARD_OUTPUT, check_folder_writable, check_writable, write
+from ..output.files import STANDARD_OUTPUT, write
 from ..output.progress import Interrupted, Progress, progress_of
 from ..properties.verdict import Verdict
 from ..traces.claims.claims import CLAIMS, CODE
@@ -21,6 +21,7 @@ from ..traces.claims.settings import Settings
 from ..traces.engine.result import CheckResult, ClaimVerdict
 from ..traces.io import Trace, open_trace
 from .engine import Engine, chosen_engine, spark_session
+from .outputs import CheckOutputs
 from .pairs import read_pairs
 from .preparing import preparing
 
@@ -57,31 +58,6 @@ class CheckRequest:
     memory: int = 4 << 30
     stories: int = 3
     every: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOutputs:
-    """Where the answers go besides the terminal: a folder for the report, and files, ``-`` for standard output."""
-
-    report: str = ""
-    json: str = ""
-    junit: str = ""
-    sarif: str = ""
-    annotations: bool = False
-
-    def check(self) -> None:
-        """Notice before a long run that an answer could not be written.
-
-        Raises:
-            InputError: a file or folder cannot be written, or two answers go to standard output.
-        """
-        files = [name for name in (self.json, self.junit, self.sarif) if name]
-        if files.count(STANDARD_OUTPUT) + self.annotations > 1 and STANDARD_OUTPUT in files:
-            raise InputError("only one of --json, --junit, --sarif and --annotations can go to standard output.")
-        for name in files:
-            check_writable(name)
-        if self.report:
-            check_folder_writable(self.report)
 
 
 def check(request: CheckRequest, outputs: CheckOutputs) -> int:

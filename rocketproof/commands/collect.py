@@ -6,7 +6,6 @@ import os
 import re
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
@@ -20,6 +19,7 @@ from ..traces.cluster.queues import Limits
 from ..traces.cluster.remoting import Credentials
 from ..traces.cluster.samples import now
 from ..traces.explain.report.words import counted
+from .collect_options import Collect, Security
 from .sizes import iso_time, read_count, read_size, read_time
 
 COMPLETE, MORE = 0, 2
@@ -29,54 +29,38 @@ _LIMITS = {"messages": 1_000_000, "bytes": 1 << 30, "seconds": 600}
 _SHOWN = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Security:
-    """Credentials and encryption for a cluster with access control; see the options of ``rocketproof collect``."""
-
-    credentials: str = ""
-    tls: bool = False
-    ca: str = ""
-    cert: str = ""
-    key: str = ""
-    unverified: bool = False
-
-
-def collect(
-    asked: Asked,
-    security: Security,
-    *,
-    namesrv: str,
-    out: str,
-    since: str,
-    until: str,
-    watch: str,
-    every: str,
-    limits: Sequence[str],
-) -> int:
+def collect(given: Collect, security: Security) -> int:
     """Collect what is new, print the result, and return the exit code.
 
     Raises:
         InputError: the options make no sense.
         TraceError: the cluster cannot be read as requested.
     """
+    asked = Asked(
+        groups=tuple(given.group or ()),
+        topics=tuple(given.topic or ()),
+        trace_topic=given.trace_topic,
+        messages=given.messages,
+    )
     if not (asked.groups or asked.topics or asked.trace_topic):
         raise InputError("nothing was asked for: name groups (--group) or topics (--topic), or a trace topic.")
     if asked.messages and not (asked.groups or asked.topics):
         raise InputError("--messages needs to know which groups or topics: --group, --topic.")
-    addresses = tuple(address.strip() for address in re.split("[;,]", namesrv) if address.strip())
+    addresses = tuple(address.strip() for address in re.split("[;,]", given.namesrv) if address.strip())
     for address in addresses or ("",):
         if not re.fullmatch(r".+:\d{1,5}", address):
             raise InputError(f"--namesrv {address!r} is no address. Write HOST:PORT, several with ; between them.")
     at = now()
-    begin, end = read_since("--since", since, at), read_since("--until", until, at) if until else None
+    begin = read_since("--since", given.since, at)
+    end = read_since("--until", given.until, at) if given.until else None
     if end is not None and end <= begin:
         raise InputError("--until is not after --since.")
-    bounds = _limits(limits)
-    seconds = read_time("--watch", watch) / 1000 if watch else 0.0
-    pause = read_time("--every", every) / 1000
-    check_folder_writable(str(Path(out).parent))
+    bounds = _limits(given.limit or ())
+    seconds = read_time("--watch", given.watch) / 1000 if given.watch else 0.0
+    pause = read_time("--every", given.every) / 1000
+    check_folder_writable(str(Path(given.out).parent))
     cluster = Cluster(addresses, credentials=_credentials(security.credentials), tls=_tls(security))
-    with Folder(Path(out), {"--namesrv": namesrv, **asked.as_told()}, GROWING) as folder:
+    with Folder(Path(given.out), {"--namesrv": given.namesrv, **asked.as_told()}, GROWING) as folder:
         went_on = folder.kept is not None
         collection = Collection(
             cluster,
@@ -91,11 +75,11 @@ def collect(
         try:
             collected = collection.run(watch=seconds, every=max(pause, 0.1))
         except KeyboardInterrupt:
-            raise Interrupted(f"interrupted; what was saved is in {out}, run the same again to go on") from None
+            raise Interrupted(f"interrupted; what was saved is in {given.out}, run the same again to go on") from None
         finally:
             cluster.close()
     console = make_console(quiet=False)
-    for line in told(collected, out, went_on=went_on):
+    for line in told(collected, given.out, went_on=went_on):
         console.say(line)
     return MORE if collected.unread else COMPLETE
 
@@ -180,7 +164,7 @@ def _tls(security: Security) -> ssl.SSLContext | None:
     """
     files = {"--ca": security.ca, "--cert": security.cert, "--key": security.key}
     if not security.tls:
-        misplaced = next((name for name, value in files.items() if value), "--tls-unverified" * security.unverified)
+        misplaced = next((name for name, value in files.items() if value), "--tls-unverified" * security.tls_unverified)
         if misplaced:
             raise InputError(f"{misplaced} is about encrypted connections; add --tls.")
         return None
@@ -190,7 +174,7 @@ def _tls(security: Security) -> ssl.SSLContext | None:
     context.check_hostname = False
     name = "--ca"
     try:
-        if security.unverified:
+        if security.tls_unverified:
             context.verify_mode = ssl.CERT_NONE
         elif security.ca:
             context.load_verify_locations(cafile=security.ca)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from ..machine_code.code_cache import user_cache
 from ..model.kernel import nearest
 from ..output.console import SafeConsole, console_beside
 from ..output.files import write, write_json
-from .request import LimitTable
+from .mutants_options import Mutants
+from .request import LimitTable, Request
 
 USUAL_STATES = 1_000_000
 """Default number of distinct states of a configuration beyond which it is not judged."""
@@ -32,24 +33,7 @@ USUAL_STATES = 1_000_000
 _STYLES = {Fate.KILLED: "green", Fate.SURVIVED: "bold red", Fate.UNKNOWN: "yellow"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """The request; see the options of ``rocketproof mutants``."""
-
-    part: str = ""
-    sample: int | None = None
-    seed: int = 0
-    jobs: int = 1
-    matrix: bool = False
-    at_least: float | None = None
-    list_only: bool = False
-    json: str = ""
-    html: str = ""
-    keep: str = ""
-    ids: tuple[str, ...] = ()
-
-
-def generated(asked: Asked, limit: LimitTable) -> int:
+def generated(asked: Mutants) -> int:
     """Try generated mutants and print what became of them.
 
     Returns:
@@ -64,6 +48,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
         for change in changes:
             console.say(f"{change.id}  {change.sort}: {change.told}")
         return 0
+    limit = Request().with_texts(limits=asked.limit or ()).limit
     rows = default_rows()
     started = time.perf_counter()
     with console.status("starting", spinner="dots") as status:
@@ -84,7 +69,7 @@ def generated(asked: Asked, limit: LimitTable) -> int:
     return exit_code(outcomes, asked.at_least)
 
 
-def chosen(asked: Asked) -> list[Change]:
+def chosen(asked: Mutants) -> list[Change]:
     """The requested mutants.
 
     Raises:
@@ -95,7 +80,7 @@ def chosen(asked: Asked) -> list[Change]:
     if asked.sample is not None and asked.sample < 1:
         raise InputError(f"--sample {asked.sample} is none; give at least 1.")
     changes = all_changes(asked.part)
-    for name in asked.ids:
+    for name in asked.ids or ():
         if not any(_is_meant(change, name) for change in changes):
             texts = dict.fromkeys(f"{change.part}.{change.text}" for change in changes)
             raise InputError(f"there is no generated mutant {name!r}.{nearest(name, texts)} --list shows all.")
@@ -114,7 +99,7 @@ def exit_code(outcomes: Sequence[Outcome], at_least: float | None) -> int:
     return 2 if score.fates[Fate.UNKNOWN] else 0
 
 
-def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> dict[str, Any]:
+def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Mutants) -> dict[str, Any]:
     """Everything for other programs."""
     found = notices(outcomes, rows)
     return {
@@ -154,7 +139,7 @@ def as_object(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) ->
     }
 
 
-def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Asked) -> str:
+def page(outcomes: Sequence[Outcome], rows: Sequence[Row], asked: Mutants) -> str:
     """A self-contained page of HTML."""
     text = resources.files(__package__).joinpath("generated_mutants.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
@@ -177,7 +162,7 @@ def _print(
     console: SafeConsole,
     outcomes: Sequence[Outcome],
     rows: Sequence[Row],
-    asked: Asked,
+    asked: Mutants,
     limit: LimitTable,
     seconds: float,
 ) -> None:
@@ -231,7 +216,7 @@ def _print_scores(console: SafeConsole, name: str, scores: Sequence[Score]) -> N
         console.say(f"{score.name:{width}}{counts}{_percent(score):>9}")
 
 
-def _title(outcomes: Sequence[Outcome], asked: Asked) -> str:
+def _title(outcomes: Sequence[Outcome], asked: Mutants) -> str:
     of = f" of {asked.part}" if asked.part else ""
     sample = f", a sample with seed {asked.seed}" if asked.sample is not None else ""
     return f"{len(outcomes)} generated mutants{of}{sample}"

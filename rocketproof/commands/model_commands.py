@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from .options import EXIT_CODES, Annotations, Constants, Json, Junit, Master, argument, exit_codes, flag, option
+from .mutants_options import Mutants
+from .options import (
+    EXIT_CODES,
+    Constants,
+    Master,
+    argument,
+    exit_codes,
+    flag,
+    option,
+    spread,
+)
+from .outputs import Outputs
 
 MUTANT_EXIT_CODES = exit_codes(
     "every mutant is killed, and nothing is violated without it",
@@ -29,6 +40,7 @@ model = typer.Typer(rich_markup_mode=None)
     help="Check properties of the model, all of the default suite or those named." + EXIT_CODES,
     epilog="Example: rocketproof verify one-queue-one-consumer --set strategy=CONSISTENT_HASH",
 )
+@spread
 def verify(
     properties: Annotated[list[str] | None, argument("PROPERTY", "Ids of properties, as --list shows them.")] = None,
     machine: Annotated[str, option("NAME", "Only properties of this machine.")] = "",
@@ -43,6 +55,10 @@ def verify(
     set_: Constants = None,
     where: Annotated[
         list[str] | None, option("NAME=VALUE", "Only rows whose configuration has this constant; repeatable.")
+    ] = None,
+    through: Annotated[
+        list[str] | None,
+        option("STEP", "Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."),
     ] = None,
     engine: Annotated[
         str,
@@ -81,24 +97,8 @@ def verify(
     fail_on: Annotated[
         str, option("LEVEL", "With a deployment: fail on this level and above: error (default), warning or note.")
     ] = "",
-    json: Json = "",
-    junit: Junit = "",
-    report: Annotated[str, option("FILE.html", "Write a page in which each finding opens as a run.")] = "",
-    sarif: Annotated[str, option("FILE", "With a deployment: write the findings as SARIF 2.1.0.", "--sarif")] = "",
-    annotations: Annotated[
-        Annotations | None, option("github", "With a deployment: print the findings as GitHub annotations.")
-    ] = None,
-    through: Annotated[
-        list[str] | None,
-        option("STEP", "Only runs with this step in it, such as 'c0 dies'; repeatable, in this order."),
-    ] = None,
-    stories: Annotated[bool, flag("--stories", "Print the story of every row that has one.")] = False,
-    brief: Annotated[bool, flag("--brief", "Print stories without what each step changes.")] = False,
-    picture: Annotated[str, option("FILE", "Draw the run of the first story, as SVG.")] = "",
-    glossary: Annotated[bool, flag("--glossary", "Explain the names and rules that the stories mention.")] = False,
-    verbose: Annotated[
-        bool, flag("--verbose", "Print every row; by default each guarantee has one line.", "-v")
-    ] = False,
+    *,
+    outputs: Outputs,
     list_: Annotated[bool, flag("--list", "List properties and constants instead of checking.")] = False,
     search: Annotated[
         str | None, option("WORDS", "Find properties by words, in English or Chinese, instead of checking.")
@@ -110,7 +110,7 @@ def verify(
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
     from . import verify as run
-    from .request import Outputs, Request
+    from .request import Request
 
     request = Request(
         properties=properties or [],
@@ -133,18 +133,6 @@ def verify(
     if search is not None:
         run.search_rows(search, request)
         raise typer.Exit
-    outputs = Outputs(
-        json=json,
-        junit=junit,
-        sarif=sarif,
-        annotations=annotations is not None,
-        stories=stories,
-        brief=brief,
-        picture=picture,
-        glossary=glossary,
-        verbose=verbose,
-        report=report,
-    )
     raise typer.Exit(run.verify(request, outputs))
 
 
@@ -154,73 +142,31 @@ def verify(
     + MUTANT_EXIT_CODES,
     epilog="Example: rocketproof mutants A9",
 )
-def mutants(
-    ids: Annotated[list[str] | None, argument("ID", "Ids of known bugs, as --list shows them, or a letter.")] = None,
-    matrix: Annotated[bool, flag("--matrix", "Try all other properties and engines too: the kill matrix.")] = False,
-    all_rows: Annotated[
-        bool, flag("--all-rows", "Ask all rows of the suite about a machine with the bug: which answers change.")
-    ] = False,
-    limit: Annotated[
-        list[str] | None, option("NAME=VALUE", "As for verify; default states=30000000 for each search.")
-    ] = None,
-    json: Json = "",
-    junit: Junit = "",
-    report: Annotated[str, option("FILE.html", "Write a page in which each bug opens as its counterexample.")] = "",
-    picture: Annotated[str, option("FILE", "Draw the first counterexample, as SVG.")] = "",
-    stories: Annotated[bool, flag("--stories", "Print the story of every counterexample.")] = False,
-    list_: Annotated[bool, flag("--list", "List the mutants instead of trying them.")] = False,
-    generated: Annotated[
-        bool, flag("--generated", "Try small changes of the model's own rules instead of the known bugs.")
-    ] = False,
-    part: Annotated[str, option("PART", "With --generated: only this part, such as orderly_lock.")] = "",
-    jobs: Annotated[int, option("N", "With --generated: processes.", min=1)] = 1,
-    sample: Annotated[
-        int | None, option("N", "With --generated: a sample of this size, stratified by part and kind.")
-    ] = None,
-    seed: Annotated[int, option("S", "With --sample: the seed of the choice.")] = 0,
-    at_least: Annotated[
-        float | None, option("PERCENT", "With --generated: exit code 0 if at least this share is killed.")
-    ] = None,
-    html: Annotated[str, option("FILE|-", "With --generated: write the report as a page.")] = "",
-    keep: Annotated[str, option("FILE", "With --generated: keep results in FILE, and continue from it.")] = "",
-) -> None:
+@spread
+def mutants(asked: Mutants) -> None:
     """Try what was asked for, and leave with its exit code."""
     from ..errors import InputError
-    from . import mutants as run
-    from .request import Request
 
-    only = {"--part": part, "--jobs": jobs != 1, "--sample": sample, "--seed": seed, "--at-least": at_least}
-    misplaced = [name for name, value in {**only, "--html": html, "--keep": keep}.items() if value]
-    if misplaced and not generated:
-        raise InputError(f"{misplaced[0]} is about generated mutants; add --generated.")
-    if generated and (picture or junit or all_rows):
-        option = "--picture" if picture else "--junit" if junit else "--all-rows"
-        raise InputError(f"{option} is about known bugs; leave --generated out.")
-    if list_ and not generated:
-        run.list_mutants(ids or [])
-        raise typer.Exit
-    request = Request().with_texts(limits=limit or [])
-    if generated:
-        from . import generated_mutants
-
-        asked = generated_mutants.Asked(
-            part=part,
-            sample=sample,
-            seed=seed,
-            jobs=jobs,
-            matrix=matrix,
-            at_least=at_least,
-            list_only=list_,
-            json=json,
-            html=html,
-            keep=keep,
-            ids=tuple(ids or ()),
-        )
-        raise typer.Exit(generated_mutants.generated(asked, request.limit))
-    outputs = run.Outputs(
-        matrix=matrix, all_rows=all_rows, stories=stories, json=json, junit=junit, report=report, picture=picture
-    )
-    raise typer.Exit(run.mutants(ids or [], request.limit, outputs))
+    of_generated = {
+        "--part": asked.part,
+        "--jobs": asked.jobs != 1,
+        "--sample": asked.sample,
+        "--seed": asked.seed,
+        "--at-least": asked.at_least,
+        "--html": asked.html,
+        "--keep": asked.keep,
+    }
+    of_known = {"--picture": asked.picture, "--junit": asked.junit, "--all-rows": asked.all_rows}
+    misplaced = next((name for name, value in (of_known if asked.generated else of_generated).items() if value), "")
+    if misplaced and asked.generated:
+        raise InputError(f"{misplaced} is about known bugs; leave --generated out.")
+    if misplaced:
+        raise InputError(f"{misplaced} is about generated mutants; add --generated.")
+    if asked.generated:
+        from .generated_mutants import generated as run
+    else:
+        from .mutants import mutants as run
+    raise typer.Exit(run(asked))
 
 
 @model.command(

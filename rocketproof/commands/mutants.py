@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..checkers.catalogue import all_rows, default_rows
 from ..checkers.changed_rows import changed_rows
@@ -33,31 +32,24 @@ from ..output.mutants_report import (
     report_row,
     summary,
 )
-from .request import LimitTable
+from .mutants_options import Mutants
+from .request import LimitTable, Request
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """What to show besides the table; see the options of ``rocketproof mutants``."""
-
-    matrix: bool = False
-    all_rows: bool = False
-    stories: bool = False
-    json: str = ""
-    junit: str = ""
-    report: str = ""
-    picture: str = ""
-
-
-def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
-    """Try the requested mutants and print what became of them; returns the exit code.
+def mutants(asked: Mutants) -> int:
+    """Try the requested mutants, or list them, and print what became of them; returns the exit code.
 
     Raises:
         InputError: an unknown id, or a file that cannot be written.
     """
-    if outputs.picture:
-        check_writable(outputs.picture)
-    console = console_beside(outputs.json, outputs.junit, outputs.report)
+    names = asked.ids or ()
+    if asked.list_only:
+        print_entries(make_console(quiet=False), select(entries(all_rows()), names))
+        return 0
+    limit = Request().with_texts(limits=asked.limit or ()).limit
+    if asked.picture:
+        check_writable(asked.picture)
+    console = console_beside(asked.json, asked.junit, asked.report)
     tried = select(entries(all_rows()), names)
     started = time.perf_counter()
     interrupted = False
@@ -65,17 +57,15 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     rows: dict[str, list[Cell]] = {}
     changed: dict[str, list[tuple[Row, str]]] = {}
     try:
-        _run(tried, limit, outputs, console, answers, rows, changed)
+        _run(tried, limit, asked, console, answers, rows, changed)
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.perf_counter() - started
     print_table(console, answers)
     for answer in answers:
-        if (names and not outputs.matrix) or (
-            answer.mutated is not None and (outputs.stories or not answer.as_expected)
-        ):
+        if (names and not asked.matrix) or (answer.mutated is not None and (asked.stories or not answer.as_expected)):
             print_story(console, answer)
-    if outputs.matrix:
+    if asked.matrix:
         print_matrix(console, answers, rows)
     for name, found in changed.items():
         print_changed(console, name, found)
@@ -83,14 +73,14 @@ def mutants(names: Sequence[str], limit: LimitTable, outputs: Outputs) -> int:
     console.print(summary(answers, seconds), soft_wrap=True)
     if interrupted:
         print(f"rocketproof: interrupted; not tried: {len(tried) - len(answers)} of {len(tried)}.", file=sys.stderr)
-    if outputs.json:
-        write(outputs.json, as_json(answers, rows if outputs.matrix else None, changed) + "\n")
-    if outputs.junit:
-        write(outputs.junit, as_junit("rocketproof mutants", [report_row(answer) for answer in answers], seconds))
-    if outputs.report:
-        write_answers(outputs.report, answers)
-    if outputs.picture:
-        write(outputs.picture, _picture(answers))
+    if asked.json:
+        write(asked.json, as_json(answers, rows if asked.matrix else None, changed) + "\n")
+    if asked.junit:
+        write(asked.junit, as_junit("rocketproof mutants", [report_row(answer) for answer in answers], seconds))
+    if asked.report:
+        write_answers(asked.report, answers)
+    if asked.picture:
+        write(asked.picture, _picture(answers))
     return exit_code(answers, interrupted=interrupted)
 
 
@@ -133,15 +123,6 @@ def select(known: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
     return [entry for entry in known if any(_is_meant(entry, name) for name in asked)]
 
 
-def list_mutants(names: Sequence[str]) -> None:
-    """Print the entries without trying them.
-
-    Raises:
-        InputError: as for :func:`select`.
-    """
-    print_entries(make_console(quiet=False), select(entries(all_rows()), names))
-
-
 def _is_meant(entry: Entry, name: str) -> bool:
     return name in (entry.id, known_id(entry.id), entry.id[:1] if known_id(entry.id) in KNOWN_BUGS else "")
 
@@ -149,7 +130,7 @@ def _is_meant(entry: Entry, name: str) -> bool:
 def _run(
     tried: Sequence[Entry],
     limit: LimitTable,
-    outputs: Outputs,
+    asked: Mutants,
     console: SafeConsole,
     answers: list[Answer],
     rows: dict[str, list[Cell]],
@@ -169,9 +150,9 @@ def _run(
             stop_if_interrupted()
             status.update(f"{number} of {len(tried)}: {entry.id} {slug_of(entry)}")
             answer = trials.answer(entry)
-            if outputs.matrix and answer.mutated is not None:
+            if asked.matrix and answer.mutated is not None:
                 rows[entry.id] = cells(entry, trials, effort)
-            if outputs.all_rows and isinstance(entry, MachineMutant):
+            if asked.all_rows and isinstance(entry, MachineMutant):
                 changed[entry.id] = list(changed_rows(entry, default_rows(), trials))
             answers.append(answer)
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -21,6 +25,32 @@ def flag(name: str, help: str, *further: str) -> Any:
 def argument(metavar: str, help: str) -> Any:
     """What a command is about."""
     return typer.Argument(metavar=metavar, show_default=False, help=help)
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each field of the dataclasses among its parameters; typer knows no dataclasses."""
+    hints = get_type_hints(command, include_extras=True)
+    made = {name: hints[name] for name in inspect.signature(command).parameters if is_dataclass(hints[name])}
+    by_name = inspect.Parameter.KEYWORD_ONLY
+
+    @wraps(command)
+    def spread_out(**given: Any) -> None:
+        wholes = {
+            name: kind(**{each.name: given.pop(each.name) for each in fields(kind)}) for name, kind in made.items()
+        }
+        command(**wholes, **given)
+
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in made:
+            parameters.append(parameter.replace(annotation=hints[name], kind=by_name))
+            continue
+        of_fields = get_type_hints(made[name], include_extras=True)
+        for each in fields(made[name]):
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            parameters.append(inspect.Parameter(each.name, by_name, default=default, annotation=of_fields[each.name]))
+    spread_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return spread_out
 
 
 Paths = Annotated[list[str] | None, argument("PATH", "Files and folders that together form one trace.")]

@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..output.console import PROBLEMS_SHOWN, console_beside, interrupts
 from ..output.files import write_json
 from ..traces.explain.report.words import counted
+from .check import importer_options
 from .engine import spark_session
 from .pairs import read_pairs
+from .pipeline_options import Ingest
+from .sizes import read_size
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def ingest(
-    table: str,
-    paths: Sequence[str],
-    *,
-    cluster: str,
-    options: Mapping[str, str],
-    strict: bool,
-    batch_bytes: int,
-    master: str,
-    conf: Sequence[str],
-    json_file: str,
-) -> int:
+def ingest(asked: Ingest) -> int:
     """Ingest the given recordings and print the result; returns exit code 0.
 
     Raises:
         InputError: an option is wrong, or Spark does not start.
         TraceError: nothing can be read, or the table cannot be written.
     """
-    console = console_beside(json_file)
+    options, batch_bytes = importer_options(asked.zone, asked.import_ or ()), read_size("--batch", asked.batch)
+    console = console_beside(asked.json)
     from ..spark.pipeline import Table
     from ..spark.pipeline import ingest as add
 
     with interrupts():
         done = add(
-            session(master, conf),
-            paths,
-            Table(table),
-            cluster=cluster,
+            session(asked.master, asked.conf),
+            asked.paths,
+            Table(asked.table),
+            cluster=asked.cluster,
             options=options,
-            strict=strict,
+            strict=asked.strict,
             batch_bytes=batch_bytes,
         )
     files = f"{counted(done.files, 'file')}, {counted(done.events, 'event')}"
@@ -70,16 +63,16 @@ def ingest(
         "skipped": dict(done.skipped),
         "problems": {"count": done.problems.count, "first": [str(one) for one in done.problems.kept[:100]]},
     }
-    write_json(json_file, said)
+    write_json(asked.json, said)
     return 0
 
 
-def session(master: str, conf: Sequence[str]) -> SparkSession:
+def session(master: str, conf: Sequence[str] | None) -> SparkSession:
     """A session of Spark with settings of the user.
 
     Raises:
         InputError: a setting is not NAME=VALUE, or Spark does not start.
         TraceError: PySpark or Java is missing.
     """
-    settings = read_pairs("--conf", conf, example="spark.executor.memory=4g", may_be_empty=True)
+    settings = read_pairs("--conf", conf or (), example="spark.executor.memory=4g", may_be_empty=True)
     return spark_session(master, conf=settings)

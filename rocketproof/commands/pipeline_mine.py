@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,42 +13,32 @@ from ..output.files import write_json
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
 from .pipeline_ingest import session
+from .pipeline_options import Mine
 from .pipeline_table import table_of
 from .preparing import preparing
+from .sizes import read_time
 
 
-def mine(
-    table: str,
-    *,
-    work: str,
-    since: str,
-    until: str,
-    lateness: int,
-    skew: int,
-    delays: str,
-    config: str,
-    master: str,
-    conf: Sequence[str],
-    json_file: str,
-) -> int:
+def mine(asked: Mine) -> int:
     """Mine the requested clusters and print which run has the answers; returns exit code 0.
 
     Raises:
         InputError: an option is wrong.
         TraceError: there is nothing to mine, or the table cannot be read or written.
     """
-    console = console_beside(json_file)
-    days = (_day("--since", since), _day("--until", until))
+    lateness, skew = read_time("--lateness", asked.lateness), read_time("--skew", asked.skew)
+    console = console_beside(asked.json)
+    days = (_day("--since", asked.since), _day("--until", asked.until))
     if all(days) and days[0] > days[1]:
-        raise InputError(f"--since {since} is after --until {until}.")
+        raise InputError(f"--since {asked.since} is after --until {asked.until}.")
     from ..spark.pipeline import mine_table
 
-    request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
-    opens = partial(session, master, conf)
+    request = CheckRequest(paths=(), skew=skew, delays=asked.delays, config=asked.config)
+    opens = partial(session, asked.master, asked.conf)
     with (
         interrupts(),
         preparing("the monitors", "half a minute"),
-        table_of(table, work=work, session=opens, writes=True) as opened,
+        table_of(asked.table, work=asked.work, session=opens, writes=True) as opened,
     ):
         done = mine_table(
             opens,
@@ -70,7 +59,7 @@ def mine(
             console.say(f"{cluster}: from its beginning, since {begun.why}")
     for cluster in done.empty:
         console.say(f"no events: {cluster}")
-    write_json(json_file, asdict(done))
+    write_json(asked.json, asdict(done))
     return 0
 
 

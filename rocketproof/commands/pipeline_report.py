@@ -13,8 +13,10 @@ from ..output.console import VERDICT_STYLES, SafeConsole, interrupts, make_conso
 from ..output.files import STANDARD_OUTPUT, write_json
 from ..traces.explain.report.sections import WORST_FIRST, headline, overall
 from ..traces.explain.report.words import counted
-from .check import VIOLATED, CheckOutputs, CheckRequest, code_of, exit_code, tell
+from .check import VIOLATED, CheckRequest, code_of, exit_code, tell
+from .outputs import CheckOutputs
 from .pipeline_ingest import session
+from .pipeline_options import Report
 from .pipeline_table import table_of
 
 if TYPE_CHECKING:
@@ -24,44 +26,34 @@ ROWS_SHOWN = 20
 """Maximum number of groups and days, those with most violations, that the terminal names."""
 
 
-def report(
-    table: str,
-    *,
-    work: str,
-    cluster: str,
-    run: str,
-    stories: int,
-    every: bool,
-    folder: str,
-    master: str,
-    conf: Sequence[str],
-    json_file: str,
-) -> int:
+def report(asked: Report) -> int:
     """Print what a run has found, for one cluster as a check does; returns the exit code of a check.
 
     Raises:
         InputError: a report of several clusters was requested, or it cannot be written.
         TraceError: there is no such run or cluster, or the table cannot be read.
     """
-    outputs = CheckOutputs(report=folder, json=json_file)
+    outputs = CheckOutputs(report=asked.report, json=asked.json)
     outputs.check()
     from ..spark.pipeline import answers_of
     from ..traces.explain.by_model import weighed
 
-    with table_of(table, work=work, session=partial(session, master, conf), writes=False) as opened:
-        answers = answers_of(opened, run=run, cluster=cluster)
-    console = make_console(quiet=json_file == STANDARD_OUTPUT)
+    opens = partial(session, asked.master, asked.conf)
+    with table_of(asked.table, work=asked.work, session=opens, writes=False) as opened:
+        answers = answers_of(opened, run=asked.run, cluster=asked.cluster)
+    console = make_console(quiet=asked.json == STANDARD_OUTPUT)
     if len(answers) > 1:
-        if folder:
+        if asked.report:
             names = ", ".join(answer.cluster for answer in answers)
             raise InputError(f"--report is of one cluster: name it with --cluster; there are {names}.")
-        return _summary(console, answers, json_file)
+        return _summary(console, answers, asked.json)
     (answer,) = answers
     with interrupts():
         trace, result = answer.result()
-        result, witnesses = weighed(trace, result, most=stories)
+        result, witnesses = weighed(trace, result, most=asked.stories)
         console.say(f"{answer.run}, cluster {answer.cluster}")
-        tell(console, result, witnesses, trace, CheckRequest(paths=result.files, stories=stories, every=every), outputs)
+        request = CheckRequest(paths=result.files, stories=asked.stories, every=asked.every)
+        tell(console, result, witnesses, trace, request, outputs)
     return exit_code(result)
 
 

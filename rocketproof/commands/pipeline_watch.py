@@ -18,11 +18,13 @@ from ..errors import InputError
 from ..output.console import SafeConsole, console_beside, pressing
 from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
-from .check import CheckRequest, settings_of
+from .check import CheckRequest, importer_options, settings_of
 from .pairs import read_pairs
 from .pipeline_ingest import session
 from .pipeline_mine import to_the_second
+from .pipeline_options import Watch
 from .preparing import preparing
+from .sizes import read_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,41 +32,33 @@ if TYPE_CHECKING:
     from ..spark.pipeline import Folders, Lines, Watched
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """The source of recordings: folders, or a source of lines; see the options of ``rocketproof pipeline watch``."""
+def source(asked: Watch) -> Folders | Lines:
+    """The source of recordings: folders, or a source of lines.
 
-    paths: Sequence[str]
-    format: str = ""
-    options: Sequence[str] = ()
-    header: str = ""
+    Raises:
+        InputError: there is none, or more than one; or the header cannot be read.
+    """
+    from ..spark.pipeline import Folders, Lines
 
-    def opened(self) -> Folders | Lines:
-        """The source in the form that the pipeline takes.
+    if bool(asked.paths) == bool(asked.from_):
+        raise InputError("watch needs folders (PATH...) or a source of lines (--from kafka).")
+    if asked.paths:
+        if asked.option or asked.header:
+            raise InputError("--option and --header are for a source of lines: name it with --from.")
+        return Folders(paths=tuple(asked.paths))
+    options = read_pairs("--option", asked.option or (), may_be_empty=True)
+    return Lines(format=asked.from_, options=options, header=_first_line(asked.header))
 
-        Raises:
-            InputError: there is none, or more than one; or the header cannot be read.
-        """
-        from ..spark.pipeline import Folders, Lines
 
-        if bool(self.paths) == bool(self.format):
-            raise InputError("watch needs folders (PATH...) or a source of lines (--from kafka).")
-        if self.paths:
-            if self.options or self.header:
-                raise InputError("--option and --header are for a source of lines: name it with --from.")
-            return Folders(paths=tuple(self.paths))
-        return Lines(
-            format=self.format, options=read_pairs("--option", self.options, may_be_empty=True), header=self._header()
-        )
-
-    def _header(self) -> str:
-        try:
-            text = Path(self.header).read_text(encoding="utf-8").partition("\n")[0] if self.header else ""
-            if text and not isinstance(json.loads(text), dict):
-                raise ValueError("its first line is not a JSON object")
-        except (OSError, ValueError) as error:
-            raise InputError(f"--header {self.header}: cannot be read: {error}.") from None
-        return text
+def _first_line(file: str) -> str:
+    """The header of a trace; nothing without a file."""
+    try:
+        text = Path(file).read_text(encoding="utf-8").partition("\n")[0] if file else ""
+        if text and not isinstance(json.loads(text), dict):
+            raise ValueError("its first line is not a JSON object")
+    except (OSError, ValueError) as error:
+        raise InputError(f"--header {file}: cannot be read: {error}.") from None
+    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,55 +97,40 @@ class Sink:
                 frame.write.format(self.format).options(**self.options).mode("append").save()
 
 
-def watch(
-    table: str,
-    source: Source,
-    *,
-    cluster: str,
-    options: Mapping[str, str],
-    every: int,
-    once: bool,
-    watermark: int,
-    doubtful: bool,
-    checkpoint: str,
-    kept_runs: int,
-    skew: int,
-    delays: str,
-    config: str,
-    to: str,
-    to_options: Sequence[str],
-    master: str,
-    conf: Sequence[str],
-    json_file: str,
-) -> int:
+def watch(asked: Watch) -> int:
     """Watch until Ctrl-C or SIGTERM, or process what is there; returns exit code 0.
 
     Raises:
         InputError: an option is wrong, or Spark does not start.
         TraceError: something cannot be read or written, or Spark fails.
     """
-    console = console_beside(json_file)
-    if to_options and not to:
+    every, watermark, skew = (
+        read_time(option, text)
+        for option, text in (("--every", asked.every), ("--watermark", asked.watermark), ("--skew", asked.skew))
+    )
+    options = importer_options(asked.zone, asked.import_ or ())
+    console = console_beside(asked.json)
+    if asked.to_option and not asked.to:
         raise InputError("--to-option is for a Spark sink: name it with --to, such as --to kafka.")
-    if not once and not every:
+    if not asked.once and not every:
         raise InputError("--every 0 leaves no time to wait: give 1s or more, or --once.")
-    sink = Sink(json=json_file, format=to, options=read_pairs("--to-option", to_options, may_be_empty=True))
-    from ..spark.pipeline import Table, Watch
-    from ..spark.pipeline import watch as run
+    to_options = read_pairs("--to-option", asked.to_option or (), may_be_empty=True)
+    sink = Sink(json=asked.json, format=asked.to, options=to_options)
+    from ..spark import pipeline
 
-    request = CheckRequest(paths=(), skew=skew, delays=delays, config=config)
-    what = Watch(
-        source=source.opened(),
-        table=Table(table),
+    request = CheckRequest(paths=(), skew=skew, delays=asked.delays, config=asked.config)
+    what = pipeline.Watch(
+        source=source(asked),
+        table=pipeline.Table(asked.table),
         terms=lambda trace: settings_of(trace, request),
-        cluster=cluster,
+        cluster=asked.cluster,
         options=options,
         lateness=watermark,
-        doubtful=doubtful,
-        checkpoint=checkpoint,
-        kept_runs=kept_runs,
+        doubtful=asked.doubtful,
+        checkpoint=asked.checkpoint,
+        kept_runs=asked.keep_runs,
     )
-    spark = session(master, conf)
+    spark = session(asked.master, asked.conf)
     stop = threading.Event()
 
     def tell(done: Watched) -> None:
@@ -159,7 +138,8 @@ def watch(
         _say(console, done)
 
     with _ending(stop, console), preparing("the monitors", "half a minute"):
-        run(spark, what, tell=tell, every=None if once else every, stop=stop, waiting=console.say)
+        pause = None if asked.once else every
+        pipeline.watch(spark, what, tell=tell, every=pause, stop=stop, waiting=console.say)
     return 0
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..errors import InputError
 from ..model.allocation import JAVA_CLASSES
 from ..model.kernel import nearest
-from ..output.files import STANDARD_OUTPUT, check_writable, read_text, read_toml
+from ..output.files import read_text, read_toml
 from .pairs import read_pairs
 
 if TYPE_CHECKING:
@@ -54,54 +54,6 @@ class VerifyTable(BaseModel):
 
 class _File(BaseModel):
     verify: VerifyTable
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """Where the answers go, besides the terminal; files by name, ``-`` for standard output, empty for no output."""
-
-    json: str = ""
-    junit: str = ""
-    sarif: str = ""
-    annotations: bool = False
-    stories: bool = False
-    brief: bool = False
-    picture: str = ""
-    glossary: bool = False
-    verbose: bool = False
-    report: str = ""
-
-    @property
-    def on_standard_output(self) -> bool:
-        """Whether one of them goes to standard output, so that nothing else may."""
-        return STANDARD_OUTPUT in (self.json, self.junit, self.sarif, self.report)
-
-    def check(self, *, of_deployment: bool) -> None:
-        """Find out before a long run whether something could not be written.
-
-        Raises:
-            InputError: two outputs for standard output, a file that cannot be written, or an output that only a
-                deployment has.
-        """
-        given = {
-            "--json": self.json,
-            "--junit": self.junit,
-            "--sarif": self.sarif,
-            "--report": self.report,
-            "--picture": self.picture,
-        }
-        on_screen = [option for option, to in given.items() if to == STANDARD_OUTPUT]
-        if self.annotations and on_screen:
-            on_screen.append("--annotations")
-        if len(on_screen) > 1:
-            raise InputError(
-                f"{' and '.join(on_screen)} cannot both go to standard output; name a file for one of them."
-            )
-        if not of_deployment and (self.sarif or self.annotations):
-            option = "--sarif" if self.sarif else "--annotations"
-            raise InputError(f"{option} points to lines of a deployment file; name one with --config.")
-        for file in filter(None, given.values()):
-            check_writable(file)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
+from .collect_options import Collect, Security
 from .options import (
     EXIT_CODES,
     OWN_PROCESS,
-    Annotations,
     Delays,
     EveryClaim,
     Importing,
     Json,
-    Junit,
     Master,
     Paths,
     Skew,
@@ -27,7 +26,9 @@ from .options import (
     exit_codes,
     flag,
     option,
+    spread,
 )
+from .outputs import CheckOutputs
 
 CHECK_EXIT_CODES = exit_codes(
     "nothing is violated",
@@ -79,6 +80,7 @@ def _settle(context: typer.Context) -> bool:
     + CHECK_EXIT_CODES,
     epilog="Example: rocketproof check trace.jsonl --message 7F0000010A3E18B4AAC2464BCE59001F",
 )
+@spread
 def check(
     context: typer.Context,
     paths: Paths = None,
@@ -106,11 +108,8 @@ def check(
     memory: Annotated[str, option("SIZE", "Memory for packed events and monitors, such as 4GiB.")] = "4GiB",
     stories: Stories = 3,
     every: EveryClaim = False,
-    report: Annotated[str, option("DIR", "Write an HTML report and tables of all findings to a folder.")] = "",
-    json: Json = "",
-    junit: Junit = "",
-    sarif: Annotated[str, option("FILE", "Write the violations as SARIF 2.1.0.", "--sarif")] = "",
-    annotations: Annotated[Annotations | None, option("github", "Print violations as GitHub annotations.")] = None,
+    *,
+    outputs: CheckOutputs,
     list_: Annotated[bool, flag("--list", "List the claims instead of checking.")] = False,
 ) -> None:
     """Check what was asked for, and leave with its exit code."""
@@ -143,7 +142,6 @@ def check(
         stories=stories,
         every=every,
     )
-    outputs = run.CheckOutputs(report=report, json=json, junit=junit, sarif=sarif, annotations=annotations is not None)
     raise typer.Exit(run.check(request, outputs))
 
 
@@ -263,61 +261,9 @@ def reproduce(
     "reads. Nothing is changed in the cluster. Run it again to add what is new." + COLLECT_EXIT_CODES,
     epilog="Example: rocketproof collect --namesrv 10.0.0.1:9876 --group orders --since 2h --out incident",
 )
-def collect(
-    namesrv: Annotated[str, option("HOST:PORT", "Name servers, separated by ;.")],
-    out: Annotated[str, option("FOLDER", "New or empty, or one that was collected before.")],
-    group: Annotated[list[str] | None, option("NAME", "A consumer group; repeatable.")] = None,
-    topic: Annotated[
-        list[str] | None, option("NAME", "A topic, besides those that the groups consume; repeatable.")
-    ] = None,
-    since: Annotated[str, option("TIME", "Start: how long ago, such as 2h, or a time in ISO 8601.")] = "1h",
-    until: Annotated[str, option("TIME", "End; now by default.")] = "",
-    messages: Annotated[
-        bool, flag("--messages", "Also which messages the topics, retry and dead-letter topics hold, without bodies.")
-    ] = False,
-    trace_topic: Annotated[
-        str, option("NAME", "Where clients send their message trace; '' leaves it out.")
-    ] = "RMQ_SYS_TRACE_TOPIC",
-    watch: Annotated[str, option("TIME", "Keep sampling for this long, such as 30m.")] = "",
-    every: Annotated[str, option("TIME", "With --watch: the time between two samples.")] = "10s",
-    limit: Annotated[
-        list[str] | None,
-        option(
-            "NAME=VALUE",
-            "Stop beyond: messages=N (1e6), bytes=SIZE (1GiB), seconds=N (600, besides --watch); repeatable.",
-        ),
-    ] = None,
-    credentials: Annotated[
-        str,
-        option(
-            "FILE",
-            "Access control: a file with accessKey and secretKey; otherwise ROCKETPROOF_ACCESS_KEY and "
-            "ROCKETPROOF_SECRET_KEY are used.",
-        ),
-    ] = "",
-    tls: Annotated[bool, flag("--tls", "Encrypt connections.")] = False,
-    ca: Annotated[str, option("FILE", "With --tls: certificates to trust, PEM.")] = "",
-    cert: Annotated[str, option("FILE", "With --tls: certificate of this client, PEM.")] = "",
-    key: Annotated[str, option("FILE", "With --cert: its key, PEM.")] = "",
-    tls_unverified: Annotated[
-        bool, flag("--tls-unverified", "With --tls: accept any certificate, as RocketMQ's clients do.")
-    ] = False,
-) -> None:
+@spread
+def collect(asked: Collect, security: Security) -> None:
     """Collect what was asked for, and leave with its exit code."""
-    from ..traces.cluster.collect import Asked
-    from . import collect as run
+    from .collect import collect as run
 
-    asked = Asked(groups=tuple(group or ()), topics=tuple(topic or ()), trace_topic=trace_topic, messages=messages)
-    security = run.Security(credentials=credentials, tls=tls, ca=ca, cert=cert, key=key, unverified=tls_unverified)
-    code = run.collect(
-        asked,
-        security,
-        namesrv=namesrv,
-        out=out,
-        since=since,
-        until=until,
-        watch=watch,
-        every=every,
-        limits=limit or [],
-    )
-    raise typer.Exit(code)
+    raise typer.Exit(run(asked, security))

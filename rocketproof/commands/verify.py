@@ -29,7 +29,8 @@ from ..output.report import as_json, has_story, print_found, print_list, print_s
 from ..properties.claim import Claim
 from ..properties.verdict import Verdict
 from .meaning import Entry, find
-from .request import LimitTable, Outputs, Request
+from .outputs import Outputs
+from .request import LimitTable, Request
 from .user_strategy import check_user_strategy
 from .user_suite import module_rows
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 
 from ..checkers.suite import Options
-from ..commands.request import Outputs, Request
+from ..commands.outputs import Outputs
+from ..commands.request import Request
 from ..errors import InputError
 from ..model.kernel import nearest
 from ..output.annotations import workflow_commands

@@ -6,7 +6,18 @@ import pytest
 import z3
 
 from rocketproof.model.examples import two_phase_commit
-from rocketproof.model.kernel import UNBOUNDED, ConfigurationError, Domain, Int, Machine, ModelError, State, lower
+from rocketproof.model.kernel import (
+    UNBOUNDED,
+    ConfigurationError,
+    Domain,
+    Int,
+    Machine,
+    ModelError,
+    State,
+    any_of,
+    lower,
+    not_,
+)
 from rocketproof.model.kernel.layout import layout
 from rocketproof.model.kernel.native import compile_machine
 from rocketproof.model.kernel.plain import PlainMachine
@@ -169,6 +180,26 @@ def test_counting_an_unbounded_domain_is_an_error() -> None:
         lower(configuration, {"all": lambda s: s.count(Message, lambda m: s.done[m]) == s.next})
     with pytest.raises(ModelError, match="the elements of Message cannot be counted or listed"):
         lower(configuration, {"all": lambda s: s.full(Message).size() == s.next})
+
+
+def test_the_least_of_an_unbounded_domain_may_be_asked_after_an_assignment_but_not_in_a_quantifier() -> None:
+    machine = Machine("least")
+    machine.constant("messages", 2, low=1)
+    machine.variable("done", bool, Message)
+    machine.variable("first", Int(0))
+
+    @machine.action
+    def finish(s: State, m: Message) -> None:
+        s.done = lambda o: any_of(o == m, s.done[o])
+        s.first = s.least(Message, lambda o: not_(s.done[o]), default=0)
+
+    lowered = lower(machine.configure(messages=UNBOUNDED))
+    assert len(lowered.instances[0].definitions) == 1
+    with pytest.raises(ModelError, match="over the unbounded Message cannot stand inside a quantifier"):
+        lower(
+            machine.configure(messages=UNBOUNDED),
+            {"in order": lambda s: s.forall(Message, lambda m: s.least(Message, lambda o: s.done[o], default=0) <= m)},
+        )
 
 
 def test_a_lower_bound_cannot_be_unbounded() -> None:

@@ -8,7 +8,8 @@ from rocketproof.checkers.mutation.ground import settings
 from rocketproof.checkers.mutation.judge import Effort, judge
 from rocketproof.checkers.mutation.summary import idle, not_asked, notices, only_one
 from rocketproof.checkers.mutation.theorems import Theorems
-from rocketproof.commands.generated_mutants import Asked, as_object, page, print_notices
+from rocketproof.commands.generated_mutants import as_object, page, print_notices
+from rocketproof.commands.mutants_options import Mutants
 from rocketproof.output.console import SafeConsole
 
 ROWS = [row for row in default_rows() if row.machine == "orderly_lock"]
@@ -19,7 +20,7 @@ UNGUARDED, UNLOCKED = [
     if item.text == "take" and item.told in ("without the guard _may_take(s, c, q)", "without grant(s, c, q)")
 ]
 OUTCOMES = judge([UNGUARDED, UNLOCKED], SMALL, Theorems([]), Effort(every_row=True))
-MATRIX = Asked(part="orderly_lock", matrix=True)
+MATRIX = Mutants(part="orderly_lock", matrix=True)
 EXCLUDES, FREE, GONE = "one-listener-a-queue", "released-queue-is-free", "gone-client-has-nothing"
 
 

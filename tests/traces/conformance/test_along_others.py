@@ -190,6 +190,15 @@ def test_many_queues_are_named_together() -> None:
         assert AlongGroup(found).names() == ["c0 is a", *named]
 
 
+def test_a_route_that_no_client_has_read_names_queues_too() -> None:
+    route = event_of(0, {"time": 0, "kind": "route", "topic": "Orders", "queues": ["b:0", "b:1", "b:2"]})
+    found = members(
+        [route, event_of(1, {"time": 1, **passed("a", ["a"], 2, 0)})], {}, group="billing", topic="", until=EVER
+    )
+    assert found is not None
+    assert found.queues == ("b:0", "b:1", "b:2")
+
+
 def test_another_expression_than_that_of_others_ends_the_run() -> None:
     answer = group_of(beat("a", "Orders=A@1"), passed("a", ["a"], 1, 0), beat("b", "Orders=B@2"))
     assert answer is not None

@@ -18,6 +18,7 @@ from rocketproof.traces.format.coverage import (
     evidence_mask,
     missing,
     told_holes,
+    unrecorded,
 )
 from rocketproof.traces.format.kinds import OF_BROKERS, Kind
 from rocketproof.traces.format.schema import Header
@@ -30,6 +31,14 @@ COMMITS, DELIVERIES = evidence_mask([Kind.COMMIT]), evidence_mask([Kind.DELIVER]
 
 def coverage(*holes: Hole, **known: object) -> Coverage:
     return Coverage(recorded=ALL_KINDS, begin=0, end=1_000, holes=holes, **known)  # type: ignore[arg-type]
+
+
+def test_who_removes_messages_has_called_a_listener() -> None:
+    taken, removed = evidence_mask([Kind.ASSIGN, Kind.REVOKE]), evidence_mask([Kind.REMOVED])
+    calls = evidence_mask([Kind.DELIVER, Kind.RESULT])
+    assert unrecorded(taken) == 0
+    assert unrecorded(taken | removed) == calls
+    assert unrecorded(taken | removed | DELIVERIES) == 0
 
 
 def test_a_hole_counts_for_its_time_kinds_group_topic_and_broker() -> None:

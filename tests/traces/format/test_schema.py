@@ -1,6 +1,8 @@
-"""The origin of a message: the same number in every recording, whoever wrote it."""
+"""The origin of a message, and how often a group tries."""
 
-from rocketproof.traces.format.schema import origin_of
+import pytest
+
+from rocketproof.traces.format.schema import MOST_ATTEMPTS, Group, origin_of
 
 
 def test_the_origin_of_a_key_is_a_signed_number_of_64_bits() -> None:
@@ -10,3 +12,10 @@ def test_the_origin_of_a_key_is_a_signed_number_of_64_bits() -> None:
         4433917728037030179,
         -5203040186738594951,
     ]
+
+
+@pytest.mark.parametrize("configured", [None, -1])
+def test_only_an_orderly_group_tries_without_end_if_no_maximum_is_configured(configured: int | None) -> None:
+    assert Group(listener="concurrently", max_attempts=configured).maximum == 16
+    assert Group(listener="orderly", max_attempts=configured).maximum == MOST_ATTEMPTS
+    assert Group(listener="orderly", max_attempts=3).maximum == 3

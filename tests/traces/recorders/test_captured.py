@@ -85,6 +85,14 @@ def test_nor_is_one_for_which_brokers_store_offsets_as_they_do_for_pop(tmp_path:
     assert open_trace([tmp_path]).header.groups["orders"].differs == DIVIDED_BY_BROKERS
 
 
+def test_the_release_is_that_of_the_clients(tmp_path: Path) -> None:
+    write(tmp_path, "broker-2-broker-a.jsonl", [at(1, "broker_start", broker="broker-a")], release="5.5.0")
+    for number in (1, 3):
+        begin = [at(5, "client_start", client=f"c{number}", group="orders")]
+        write(tmp_path, f"client-{number}-orders.jsonl", begin, release="4.9.8")
+    assert open_trace([tmp_path]).header.release == "4.9.8"
+
+
 def test_processes_of_two_hosts_may_have_one_number(tmp_path: Path) -> None:
     for host, begin in (("a", 5), ("b", 9)):
         write(tmp_path / host, "client-1-orders.jsonl", [at(begin, "client_start", client="c", group="orders")])

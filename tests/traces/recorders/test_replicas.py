@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rocketproof.traces.format.schema import slave_of
 from rocketproof.traces.recorders.joining import join
 from rocketproof.traces.recorders.recording import Recording
@@ -111,7 +113,9 @@ def test_a_master_that_goes_on_after_another_one_stores_is_a_slave_then() -> Non
     ]
 
 
-def test_a_broker_that_tells_its_role_is_what_it_says() -> None:
+@pytest.mark.parametrize("also_at_its_start", [True, False])
+def test_a_broker_that_tells_its_role_is_what_it_says(also_at_its_start: bool) -> None:
+    start = [at(2 * SECOND, "role_change", broker="broker-a", result="slave")] * also_at_its_start
     role = [
         at(when * SECOND, "role_change", broker="broker-a", result=what)
         for when, what in ((0, "master"), (22, "slave"))
@@ -125,7 +129,7 @@ def test_a_broker_that_tells_its_role_is_what_it_says() -> None:
         commit(24 * SECOND, 9),
     ]
     other = [
-        *[broker(SECOND, "broker_start"), at(2 * SECOND, "role_change", broker="broker-a", result="slave")],
+        *[broker(SECOND, "broker_start"), *start],
         *[commit(3 * SECOND, 7), at(23 * SECOND, "role_change", broker="broker-a", result="master")],
         *[commit(24 * SECOND, 2), stored(25 * SECOND, 1)],
     ]
@@ -133,7 +137,7 @@ def test_a_broker_that_tells_its_role_is_what_it_says() -> None:
         ("broker_start", "broker-a"),
         ("role_change", "broker-a"),
         ("broker_start", slave_of("broker-a")),
-        ("role_change", slave_of("broker-a")),
+        *[("role_change", slave_of("broker-a"))] * also_at_its_start,
         ("commit", "1"),
         ("role_change", slave_of("broker-a")),
         ("role_change", "broker-a"),

@@ -214,6 +214,7 @@ def test_a_share_is_not_rounded_to_all_or_nothing(count: int, total: int, text: 
     [
         (0, "0 ms"),
         (999, "999 ms"),
+        (1000, "1 s"),
         (1500, "1.5 s"),
         (60_000, "1 min"),
         (61_000, "1 min 1 s"),

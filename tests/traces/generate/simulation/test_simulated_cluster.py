@@ -146,6 +146,12 @@ def test_retries_follow_the_rules(faulty: Any) -> None:
     due = {(event["origin"], event["attempt"]): event["due"] for event in reversed(waiting)}
     assert all(event["time"] >= due[event["origin"], event["attempt"]] for event in moved)
     assert len(moved) - len(waiting) == len([fact for fact in truth if fact["cause"] == "SCHEDULE_REPLAY"]) == 8
+    assert Counter(fact["cause"] for fact in truth if fact["what"] == "copied") == {
+        None: 192,
+        "SCHEDULE_REPLAY": 8,
+        "STORED_BUT_REFUSED": 1,
+        "TIMEOUT": 1,
+    }
 
 
 def test_only_owners_act(faulty: Any) -> None:
