@@ -9,6 +9,7 @@ from ..properties.allocation_inputs import INPUT_THEOREMS, NAIVE_THEOREMS
 from ..properties.assignment import claims as assignment_claims
 from ..properties.broadcast import claims as broadcast_claims
 from ..properties.claim import Claim
+from ..properties.client_instance import claims as client_instance_claims
 from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
 from ..properties.ends import claims as end_claims
@@ -88,6 +89,7 @@ def _claims() -> Iterator[Claim]:
     yield from lock_step_claims()
     yield from orderly_step_claims()
     yield from long_polling_claims()
+    yield from client_instance_claims()
     yield from delivery_claims()
     yield from pull_claims()
     yield from step_claims()
