@@ -122,9 +122,9 @@ def forgotten(s: ClientInstanceState) -> BoolLike:
     return not_(s.exists(Group, lambda g: _left(s, g)))
 
 
-@always("running-consumer-is-a-member", "ST-1", "ST-4", assuming=("a broker answers the heartbeat of its start",))
+@always("running-consumer-stays-listed", "ST-1", "ST-4", assuming=("a broker answers the heartbeat of its start",))
 def is_member(s: ClientInstanceState, c: PushConsumer) -> BoolLike:
-    """A consumer whose start has returned is a member of its group, and stays one."""
+    """The broker lists a consumer whose start has returned in its group, as long as it runs."""
     return implies(_runs(s, c), s.listed.has(group_of(s, c)))
 
 

@@ -59,7 +59,7 @@ def test_every_claim_is_as_expected() -> None:
         ("_unregister", "without s.listed = s.listed.remove(group_of(s, c))", "shutdown-unregisters-at-once"),
         ("receive_heartbeat", "without not_(s.listed.has(g))", "left-group-is-forgotten"),
         ("fail_to_start", "without the guard s.state[s.uses[c]] == ServiceState.CREATE", "started-consumer-is-served"),
-        ("refreshed", "without knows(s, g)", "running-consumer-is-a-member"),
+        ("refreshed", "without knows(s, g)", "running-consumer-stays-listed"),
     ],
 )
 def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
