@@ -9,6 +9,7 @@ from ..properties.allocation_inputs import INPUT_THEOREMS, NAIVE_THEOREMS
 from ..properties.assignment import claims as assignment_claims
 from ..properties.broadcast import claims as broadcast_claims
 from ..properties.claim import Claim
+from ..properties.client_instance import claims as client_instance_claims
 from ..properties.consistent_hash import RING_THEOREMS
 from ..properties.delivery import claims as delivery_claims
 from ..properties.ends import claims as end_claims
@@ -17,6 +18,7 @@ from ..properties.examples import EXPECTED
 from ..properties.filtering import claims as filtering_claims
 from ..properties.flow_control import FLOW_THEOREMS, NAIVE_FLOW_THEOREMS
 from ..properties.flow_control import claims as flow_control_claims
+from ..properties.listener_answer import ANSWER_THEOREMS, NAIVE_ANSWER_THEOREMS
 from ..properties.long_polling import claims as long_polling_claims
 from ..properties.member_steps import claims as member_step_claims
 from ..properties.members import claims as member_claims
@@ -33,6 +35,7 @@ from ..properties.refused_inputs import REFUSED_CLAIMS
 from ..properties.retry import claims as retry_claims
 from ..properties.retry_policy import NAIVE_RETRY_THEOREMS, RETRY_THEOREMS
 from ..properties.retry_settings import SETTING_THEOREMS
+from ..properties.retry_topic import NAIVE_TOPIC_THEOREMS, TOPIC_THEOREMS
 from ..properties.schedule import NAIVE_SCHEDULE_THEOREMS, SCHEDULE_THEOREMS
 from ..properties.schedule import claims as schedule_claims
 from ..properties.settings import claims as settings_claims
@@ -47,7 +50,7 @@ from .suite import Row, claim_row, claim_rows
 ALLOCATION = "allocation"
 """The subject to which theorems about strategies belong; it is a set of rules, not a machine."""
 RETRY = "retry"
-"""The subject to which theorems about attempts, delay levels and dead letters belong."""
+"""The subject to which theorems about answers of listeners, attempts, delay levels and dead letters belong."""
 FLOW_CONTROL = "flow_control"
 """The subject to which theorems about limits on cached messages belong."""
 
@@ -88,6 +91,7 @@ def _claims() -> Iterator[Claim]:
     yield from lock_step_claims()
     yield from orderly_step_claims()
     yield from long_polling_claims()
+    yield from client_instance_claims()
     yield from delivery_claims()
     yield from pull_claims()
     yield from step_claims()
@@ -106,9 +110,9 @@ def _claims() -> Iterator[Claim]:
 
 
 def retry_rows() -> list[Row]:
-    """Theorems about attempts, delay levels and dead letters."""
-    proven = (*RETRY_THEOREMS, *SETTING_THEOREMS, *SCHEDULE_THEOREMS)
-    naive = (*NAIVE_RETRY_THEOREMS, *NAIVE_SCHEDULE_THEOREMS)
+    """Theorems about answers of listeners, attempts, delay levels and dead letters."""
+    proven = (*ANSWER_THEOREMS, *RETRY_THEOREMS, *TOPIC_THEOREMS, *SETTING_THEOREMS, *SCHEDULE_THEOREMS)
+    naive = (*NAIVE_ANSWER_THEOREMS, *NAIVE_RETRY_THEOREMS, *NAIVE_TOPIC_THEOREMS, *NAIVE_SCHEDULE_THEOREMS)
     rows = [Row(subject=item, machine=RETRY, expected=Verdict.HOLDS) for item in proven]
     return rows + [Row(subject=item, machine=RETRY, expected=Verdict.VIOLATED) for item in naive]
 

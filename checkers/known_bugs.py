@@ -106,7 +106,6 @@ LEFT_OUT: Mapping[str, str] = {
         "a listener without a status is a failing one, which the model has anyway; the check of deployments reports it"
     ),
     "F5": "worker threads are not counted in the model: a listener call starts or does not",
-    "F6": "what several clients of one process share is not modelled: each client stands on its own",
     "F8": _POP,
     "H6": _TIMER,
     "H7": _TIMER,

@@ -18,6 +18,7 @@ MACHINES = {
     "assignment": "Who owns which queue",
     "orderly_lock": "Locks of orderly queues",
     "long_polling": "Requests that wait at the broker",
+    "client_instance": "Consumers that share a client instance",
     "consumption": "Messages, offsets, retries",
     "everything": "Messages, offsets and real members",
     "refinement": "Machines that refine each other",

@@ -91,10 +91,13 @@ client id has written the same into it."""
 
 SLOW = {"D2", "D8", "F3", "H2", "H3", "H5", "D3", "D3-one-less", "D7", "F2", "H1", "A1", "A7", "A10", "E1"}
 
+UNRECORDED = ("orderly_lock", "long_polling", "client_instance")
+"""Machines whose runs cannot be recorded."""
+
 ENTRIES = {
     entry.id: entry
     for entry in entries(default_rows(), [])
-    if isinstance(entry, MachineMutant) and entry.machine.name not in ("orderly_lock", "long_polling")
+    if isinstance(entry, MachineMutant) and entry.machine.name not in UNRECORDED
 }
 
 
