@@ -82,7 +82,7 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
     began_anew = forgot(s, q, slot.stored_time - PERSISTED, time)
     # What clients record as sent need not have reached their broker.
-    is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
+    is_certain = committer(s, q, slot.stored_actor) != slot.stored_actor and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
     # Of commits sent over minutes, the broker got some.
     long_ago = min(slot.floor, slot.floor_before)
     lowest = long_ago if began_anew or not is_certain else min(slot.lowest, slot.lowest_before)
