@@ -16,16 +16,8 @@ import pyarrow as pa
 from ..format.kinds import OF_BROKERS, Kind
 from .view import words_of
 
-_OF_NOBODY = (Kind.RESET, Kind.GAP)
+_OF_ANYONE = (Kind.COMMIT, Kind.RESET, Kind.GAP)
 """Clients and brokers record these."""
-
-_CLIENTS, _BROKERS, _COMMITS, _NEITHER = range(4)
-
-
-def _who(kind: str) -> int:
-    if kind == Kind.COMMIT:
-        return _COMMITS
-    return _BROKERS if kind in OF_BROKERS else _NEITHER if not kind or kind in _OF_NOBODY else _CLIENTS
 
 
 @dataclass
@@ -46,11 +38,13 @@ class Senders:
         if "recorder" not in batch.schema.names or batch.column("recorder").null_count == len(batch):
             return
         (kind, kinds), (at, names), (client, clients) = (words_of(batch, it) for it in ("kind", "recorder", "client"))
-        who = np.array([_who(word) for word in kinds])[kind]
-        occurs = np.bincount(who * len(names) + at, minlength=4 * len(names)).reshape(4, len(names)) > 0
-        for of, found in ((_CLIENTS, self.clients), (_BROKERS, self.brokers)):
-            found.update({names[code] for code in np.flatnonzero(occurs[of]).tolist()} - {""})
-        sent = np.flatnonzero(who == _COMMITS)
+        for pair in np.flatnonzero(np.bincount(kind * len(names) + at)).tolist():
+            word, name = kinds[pair // len(names)], names[pair % len(names)]
+            if name and word in OF_BROKERS:
+                self.brokers.add(name)
+            elif name and word and word not in _OF_ANYONE:
+                self.clients.add(name)
+        sent = np.flatnonzero(np.array([word == Kind.COMMIT for word in kinds])[kind])
         for pair in np.unique(client[sent].astype(np.int64) * len(names) + at[sent]).tolist():
             self.commits.add((clients[pair // len(names)], names[pair % len(names)]))
 
