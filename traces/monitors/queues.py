@@ -275,7 +275,7 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
         elif kind == Kind.SEND_BACK and offset >= 0:
             send_back(s, q, time, actor, offset, e.origin[i], how)
         elif kind == Kind.EXPIRE and offset >= 0:
-            expire(s, q, time, offset, e.origin[i])
+            uncaused[i] = expire(s, q, time, actor, offset, e.origin[i])
         elif kind == Kind.DISCARDED and offset >= 0:
             discard(s, q, actor, offset)
         elif kind == Kind.RESET:
