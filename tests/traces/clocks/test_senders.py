@@ -30,7 +30,8 @@ def test_the_clock_of_a_client_that_stamps_its_commits_is_corrected_and_so_are_t
     assert not found.steps
     assert found.senders == {"one", "two"}
     low = found.clocks[ONE].high
-    assert low is not None and low <= -(behind - 3) * 1000
+    assert low is not None
+    assert low <= -(behind - 3) * 1000
     batch = batch_of(events)
     times = in_time(found, batch.select([name for name in batch.schema.names if name in {*IDENTITY}])).column("time")
     moved = {
@@ -46,7 +47,7 @@ def test_commits_whose_recorder_says_nothing_of_clients_are_by_the_clock_of_thei
     named: list[dict[str, Any]] = run(60, one=lambda _: -5_000)
     for at, event in enumerate(named):
         by_client = event["kind"] != "commit" and "client" in event
-        event["recorder"] = event["client"] if by_client or at < 100 and "client" in event else "b"
+        event["recorder"] = event["client"] if by_client or (at < 100 and "client" in event) else "b"
     for events in (run(60, one=lambda _: -5_000), [{**one, "recorder": "all"} for one in run(60)], named):
         assert clocks(events).senders == set()
     assert clocks([{**event, "recorder": "all"} for event in run(60)]).clocks[TWO].pairs
