@@ -18,12 +18,12 @@ class Missing(Steps):
 
     DELIVERY = Step(
         claim=_CLAIM,
-        statement="A listener returns with a message that it was given.",
+        statement="A listener returns with a message that it was given, and only such a one is cleaned as too slow.",
         told="ended {message}, which it was not given",
-        of=(Kind.RESULT,),
+        of=(Kind.RESULT, Kind.EXPIRE),
         needs=(Kind.DELIVER,),
         seen=(Kind.DELIVER,),
-        rules=("CC-3", "OR-3"),
+        rules=("CC-3", "OR-3", "PQ-9"),
     )
     PULL = Step(
         claim=_CLAIM,

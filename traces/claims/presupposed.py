@@ -5,8 +5,10 @@ which violations of a claim show: it holds only if all of that is recorded.
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 
+from ...model.history import Cause, Regression
 from ..format.coverage import OF_CLIENTS, evidence_mask
 from ..format.kinds import Kind
 from .causes import Missing
@@ -92,9 +94,32 @@ _OF_ROWS["every-duplicate-has-a-cause", int(Unexplained.TOLD)] = _RETRIED | Pres
 )
 
 
-def shown_by(claim: TraceClaim) -> tuple[Kinds, ...]:
-    """What each row of a claim needs in order to be judged; one kind of each tuple is enough."""
-    return _SHOWN_BY[claim.id]
+def shown_by(claim: TraceClaim, causes: Collection[int] = ()) -> tuple[Kinds, ...]:
+    """What each row of a claim needs in order to be judged, and what would refute the causes that were accepted for it;
+    one kind of each tuple is enough.
+    """
+    refuting = (kind for cause in causes for kind in _REFUTED_BY.get((claim.id, cause), ()))
+    return tuple(dict.fromkeys((*_SHOWN_BY[claim.id], *((kind,) for kind in refuting))))
+
+
+_TAKEN_ANEW = (Kind.ASSIGN, Kind.COMMIT)
+"""A new window begins at what is stored, so it explains no message below that (B1)."""
+
+_REFUTED_BY: Mapping[tuple[str, int], Kinds] = {
+    **{
+        ("every-duplicate-has-a-cause", int(cause)): _TAKEN_ANEW
+        for cause in (Cause.REBALANCE, Cause.OVERLAP, Cause.CRASH, Cause.SHUTDOWN)
+    },
+    # OF-23, DL-7: a broker that was stopped in order goes on with what it had.
+    ("every-duplicate-has-a-cause", int(Cause.BROKER_RESTART)): (Kind.BROKER_STOP,),
+    ("offset-never-back-without-cause", int(Regression.BROKER_RESTART)): (Kind.BROKER_STOP,),
+    ("every-copy-has-a-cause", int(Cause.SCHEDULE_REPLAY)): (Kind.BROKER_STOP,),
+    # PL-14: no client sends less than what it knew to be stored at its last pull.
+    ("offset-never-back-without-cause", int(Regression.LATE_COMMIT)): (Kind.PULL_RESULT,),
+}
+"""Kinds that would refute a cause of a claim. Other causes are events of their own, or none of another kind says
+more.
+"""
 
 
 def _needed_by(claim: TraceClaim) -> tuple[Kinds, ...]:

@@ -35,7 +35,7 @@ def clocks_as_json(clocks: Clocks) -> dict[str, Any]:
     """Clocks as a JSON object."""
     names = [one.name for one in fields(Clock)]
     told = [{name: plain(getattr(clock, name)) for name in names} for clock in clocks.clocks.values()]
-    return {"clocks": told, "steps": plain(clocks.steps), "held_up": clocks.held_up}
+    return {"clocks": told, "steps": plain(clocks.steps), "held_up": clocks.held_up, "senders": sorted(clocks.senders)}
 
 
 _BOUNDS = ("low", "high", "slow", "fast", "closest")
@@ -59,7 +59,12 @@ def clocks_of_json(said: Mapping[str, Any]) -> Clocks:
         for one in said["clocks"]
     ]
     steps = tuple(map(_step_of, said["steps"]))
-    return Clocks(clocks={clock.recorder: clock for clock in clocks}, steps=steps, held_up=_whole(said["held_up"]))
+    return Clocks(
+        clocks={clock.recorder: clock for clock in clocks},
+        steps=steps,
+        held_up=_whole(said["held_up"]),
+        senders=frozenset(map(_text, said.get("senders", ()))),
+    )
 
 
 def _step_of(said: Any) -> Step:

@@ -142,6 +142,7 @@ class Clocks:
     clocks: Mapping[Actor, Clock] = field(default_factory=dict)  # of each recorder that was seen
     steps: tuple[Step, ...] = ()  # where clocks were set
     held_up: int = 0  # by how much time stamps may be late, ms, if pairs show this; otherwise 0
+    senders: frozenset[str] = frozenset()  # ids of clients that stamp their commits themselves, see :mod:`.senders`
 
     @cached_property
     def corrects(self) -> bool:
@@ -170,7 +171,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
     matched = seen.matched(broadcasting)
     clocks = {one: Clock(recorder=one, pairs=0) for one in (matched.recorders[at] for at in matched.present)}
     if not len(matched.pair):
-        return Clocks(clocks=clocks)
+        return Clocks(clocks=clocks, senders=seen.senders)
     bounds, held_up = _explained(matched)
     if not bounds.agree(0, len(bounds.direct)):
         matched = without_strays(matched)
@@ -191,6 +192,7 @@ def clocks_of(seen: Observed, broadcasting: Collection[str] = ()) -> Clocks:
         clocks=clocks,
         steps=tuple(sorted(steps, key=lambda step: step.since)),
         held_up=held_up,
+        senders=seen.senders,
     )
 
 

@@ -51,8 +51,10 @@ def in_time(clocks: Clocks, batch: pa.RecordBatch) -> pa.RecordBatch:
 def _recorders(clocks: Clocks, batch: pa.RecordBatch) -> list[tuple[Actor, Any]]:
     """The recorders whose clocks are corrected, each with its events."""
     codes: dict[Actor, int] = {}
-    whose, if_recorded = View(batch, None).recorders(lambda actor: codes.setdefault(actor, len(codes)))
+    view = View(batch, None)
+    whose, if_recorded = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
     recording = [code for actor, code in codes.items() if actor in clocks.clocks]
-    whose = np.where(np.isin(if_recorded, recording), if_recorded, whose)
+    by_broker = np.isin(if_recorded, recording) & ~view.is_word("client", clocks.senders)
+    whose = np.where(by_broker, if_recorded, whose)
     bent = [actor for actor, clock in clocks.clocks.items() if clock.runs and actor in codes]
     return [(actor, np.flatnonzero(whose == codes[actor])) for actor in bent]

@@ -17,6 +17,7 @@ from ..encoding.columns import arrow_positions
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .pairs import PAIRS, QUEUE
+from .senders import Senders
 from .view import ODD, View, whole_of, words_of
 from .were_there import may_be_of_another, processes_of, set_before
 
@@ -33,6 +34,7 @@ COLUMNS = (
     "offset",
     "path",
     "micros",
+    "recorder",
 )
 """Columns of the schema that are read."""
 
@@ -132,6 +134,7 @@ class Observed:
         self._groups: dict[str, int] = {}
         self._clients: dict[str, int] = {}
         self._recording_brokers: set[str] = set()
+        self._by_recorder = Senders()
         self._sides: list[Any] = []
         self._held = self._mask = 0
         self.expect(events)
@@ -151,6 +154,7 @@ class Observed:
             "groups": list(self._groups),
             "clients": list(self._clients),
             "recording_brokers": sorted(self._recording_brokers),
+            **self._by_recorder.carried(),
             "mask": self._mask,
         }
         return said, np.concatenate([np.zeros(0, _SIDE), *self._sides])
@@ -166,6 +170,7 @@ class Observed:
         for word in said["clients"]:
             made._client(word)
         made._recording_brokers = set(said["recording_brokers"])
+        made._by_recorder = Senders.carrying(said)
         made._mask, made._sides, made._held = said["mask"], [sides.copy()], len(sides)
         return made
 
@@ -175,13 +180,14 @@ class Observed:
         Args:
             batch: with the columns :data:`COLUMNS`; missing ones count as null.
             recorder: the recorder of all of them; if it is not given, it is derived from the events: brokers recorded
-                the kinds that only they record and the commits that they store, clients the rest.
+                the kinds that only they record and the commits that they store, clients the rest, see :mod:`.senders`.
             micros: their times, µs; if not given, the times in ms.
         """
         if not len(batch):
             return
         if recorder is None:
             self._note_brokers(batch)
+            self._by_recorder.see(batch)
         if self._mask:
             places = _shared(batch, self._mask)
             columns = batch.select([name for name in COLUMNS if name in batch.schema.names])
@@ -224,6 +230,7 @@ class Observed:
         groups = np.array([*map(self._group, later._groups), -1], np.int32)
         clients = np.array([*map(self._client, later._clients), -1], np.int32)
         self._recording_brokers |= later._recording_brokers
+        self._by_recorder.join(later._by_recorder)
         mask = max(self._mask, later._mask)
         for rows in later._sides:
             rows["recorder"] = table[rows["recorder"]]
@@ -234,6 +241,11 @@ class Observed:
         if mask != self._mask or mask != later._mask:
             self._choose(mask)
         self._thin()
+
+    @property
+    def senders(self) -> frozenset[str]:
+        """The ids of clients that stamp their commits themselves."""
+        return self._by_recorder.ids()
 
     def matched(self, broadcasting: Collection[str] = ()) -> Matched:
         """The pairs, each of two different recorders.
@@ -248,7 +260,8 @@ class Observed:
             for actor, code in self._recorders.items()
             if actor.incarnation < 0 and actor.name in self._recording_brokers
         ]
-        stored = np.isin(sides["if_recorded"], brokers)
+        senders = [code for client, code in self._clients.items() if client in self.senders]
+        stored = np.isin(sides["if_recorded"], brokers) & ~np.isin(sides["client"], senders)
         sides["recorder"][stored] = sides["if_recorded"][stored]
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
         sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]

@@ -24,11 +24,13 @@ class Recorders:
 
     order: Order  # the order of events of the recorders
     brokers: frozenset[str]  # brokers that record, by name
+    senders: frozenset[str]  # ids of clients that stamp their commits themselves
 
     def of(self, event: Event) -> Actor | None:
         """The recorder of an event; None if it is not known."""
         by_broker = event.actor is None or event.kind in OF_BROKERS
-        by_broker |= event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers
+        if event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers:
+            by_broker |= event.actor is None or event.actor[0] not in self.senders
         if by_broker:
             return Actor(event.broker, -1) if event.broker else None
         return Actor(*event.actor) if event.actor is not None else None
@@ -72,4 +74,4 @@ def in_time(trace: Trace, *, slack: int) -> Recorders:
         if clocks.corrects:
             trace.correct(clocks)
     brokers = frozenset(one.name for one in clocks.clocks if one.incarnation < 0)
-    return Recorders(order=Order(clocks, slack), brokers=brokers)
+    return Recorders(order=Order(clocks, slack), brokers=brokers, senders=clocks.senders)

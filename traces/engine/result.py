@@ -170,8 +170,10 @@ def _verdict(
 ) -> ClaimVerdict:
     violated, doubtful = int(outcome.violated[code]), int(outcome.doubtful[code])
     judged = int(outcome.judged[code])
-    never, unseen = coverage.lacks(claim.needs), coverage.lacks(shown_by(claim))
-    mask = evidence_mask(kind for kinds in (*claim.needs, *shown_by(claim)) for kind in kinds)
+    explained = outcome.rows["cause"][(outcome.rows["claim"] == code) & (outcome.rows["note"] == Note.NONE)]
+    shown = shown_by(claim, np.unique(explained).tolist())
+    never, unseen = coverage.lacks(claim.needs), coverage.lacks(shown)
+    mask = evidence_mask(kind for kinds in (*claim.needs, *shown) for kind in kinds)
     hole = coverage.undecided(mask)
     if coverage.not_judged and not coverage.groups:
         group, reason = next(iter(coverage.not_judged.items()))

@@ -100,7 +100,9 @@ class CauseFold(FoldOfTables):
         )
 
     def feed(self, events: QueueEvents, uncaused: Any) -> None:
-        """Process further events; ``uncaused`` is 1 for results of messages that the process cannot have been given."""
+        """Process further events; ``uncaused`` is 1 for what a process does with a message that it cannot have
+        been given.
+        """
         at = 0
         while at < len(events.time):
             self._make_room()
@@ -196,7 +198,7 @@ def _run(t: Any, start: int, e: Any, uncaused: Any) -> Any:
                     lack.time = NEVER
                 if judged & (1 << Missing.PULL) and not _is_pulled(t, at, now, offset):
                     _lacks(t, at, Missing.PULL, now, offset)
-        elif kind == Kind.RESULT and uncaused[i] and judged & (1 << Missing.DELIVERY):
+        elif uncaused[i] and judged & (1 << Missing.DELIVERY):
             _lacks(t, at, Missing.DELIVERY, now, offset)
     return len(e.time)
 

@@ -116,6 +116,7 @@ def _tell(known: Any, terms: Any, notes: Any, copy: Any, before: int, cause: int
         or not terms.given[0].send_back
         or not terms.given[0].expire
         or not terms.given[0].restarts
+        or (attempt.moved < attempt.reached and _is_about_to_stop(terms, int64(attempt.broker), copy.time))
     ):
         doubt = Doubt.EVIDENCE
     if before >= 0 and known.attempts[before].deliveries > 0:
@@ -199,11 +200,23 @@ def _is_replayed(terms: Any, attempt: Any, stage: int, seen: Any, moved: int) ->
     is_elsewhere = has_moved and seen.actor != attempt.broker
     if is_elsewhere or (stage == REACHED and terms.given[0].delay_deliver and attempt.moved < attempt.reached):
         # A slave that acts as master moves it to another broker (EscapeBridge#putMessage): from positions that it took
-        # over from its master some time ago, of which its master knows nothing when it is back. The slave begins while
-        # its master is still stopping, or died before the recording says so.
+        # over from its master some time ago, of which its master knows nothing when it is back.
         for i in range(len(terms.down)):
             down = terms.down[i]
             is_one = down.broker == attempt.broker or (is_elsewhere and down.broker == seen.actor)
-            if is_one and down.since - terms.given[0].late <= seen.time <= down.until + terms.given[0].late:
+            early = terms.given[0].late if is_elsewhere or down.has_slave else 0
+            if is_one and down.since - early <= seen.time <= down.until + terms.given[0].late:
                 return True
+    return False
+
+
+@part
+def _is_about_to_stop(terms: Any, broker: int, time: int) -> bool:
+    """Whether a slave may act as master already: it begins while its master is still stopping, or died before the
+    recording says so.
+    """
+    for i in range(len(terms.down)):
+        down = terms.down[i]
+        if down.broker == broker and down.since - terms.given[0].late <= time < down.since:
+            return True
     return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...machine_code.compiled import constant, hot, int64, part
 from ..claims.claims import CODE
-from ..encoding.names import BROADCASTING, ORDERLY
+from ..encoding.names import BROADCASTING, ORDERLY, RETRY_TOPIC
 from ..engine.findings import Doubt
 from ..format.kinds import Kind, Result
 from .commits import UNSURE, begin, retract
@@ -87,7 +87,7 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
         window.running = max(window.running - 1, 0)
         window.seen = window.returned = time
     latest = cell.actor == actor or cell.flags & Flag.DELIVERED == 0
-    uncaused = int64(cell.flags & Flag.DELIVERED == 0 or (cell.actor != actor and cell.flags & Flag.SHARED == 0))
+    uncaused = _is_unheard_of(s, at, actor)
     succeeded = IS_SUCCESS[how]
     if time - slot.passed_time <= terms.widest:
         retract(s, q, time, actor, offset, offset + 1, _UNFINISHED)
@@ -112,6 +112,13 @@ def result(s: Any, q: int, time: int, actor: int, offset: int, origin: int, how:
     if offset == slot.low:
         advance(s, q, time)
     return uncaused
+
+
+@part
+def _is_unheard_of(s: Any, at: int, actor: int) -> Any:
+    """1 if, according to the recording, a process cannot have been given the message of cell ``at``."""
+    cell = s.cells[at]
+    return int64(cell.flags & Flag.DELIVERED == 0 or (cell.actor != actor and cell.flags & Flag.SHARED == 0))
 
 
 @part
@@ -151,9 +158,15 @@ def send_back(s: Any, q: int, time: int, actor: int, offset: int, origin: int, h
 
 
 @part
-def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
-    """The client cleans a message whose listener runs too long (PQ-9)."""
-    cell = s.cells[take(s, q, offset)]
+def expire(s: Any, q: int, time: int, actor: int, offset: int, origin: int) -> Any:
+    """The client cleans a message whose listener runs too long (PQ-9). Returns 1 if it cannot have been given the
+    message.
+
+    A retry that its client sent itself has the property by which its last call is timed (SB-8).
+    """
+    at = take(s, q, offset)
+    cell = s.cells[at]
+    uncaused = 0 if s.slots[q].flags & RETRY_TOPIC else _is_unheard_of(s, at, actor)
     cell.flags |= Flag.EXPIRED
     if origin != 0 and departs(Kind.EXPIRE, Result.NONE, s.slots[q].flags, s.terms[0].send_back):
         cell.flags |= Flag.ELSEWHERE
@@ -161,6 +174,7 @@ def expire(s: Any, q: int, time: int, offset: int, origin: int) -> None:
         cell.flags |= Flag.DONE
         if offset == s.slots[q].low:
             advance(s, q, time)
+    return uncaused
 
 
 @part

@@ -48,7 +48,7 @@ def late_rows(
             if still:
                 limit = max(limit, settings.rounds + (still if slot.client else min(still, settings.silent_death)))
         down = around.down(slot.broker, since, until)
-        died = one.owned and around.ended(int(row["actor"]), since, min(until, since + limit + down))
+        died = one.owned and around.ended(int(row["actor"]), slot.group, since, min(until, since + limit + down))
         if not died and until - since - down > limit:
             kept.append(at)
             row["late"] = until - since - down - limit
@@ -56,7 +56,7 @@ def late_rows(
             if (
                 one.reason in (Reason.NO_PULLS, Reason.NOT_POLLED)
                 and int(row["note"]) == Note.NONE
-                and around.rests(int(row["actor"]), since, until, seen=one.balances)
+                and around.rests(int(row["actor"]), slot.group, since, until, seen=one.balances)
             ):
                 row["doubt"] |= int(Doubt.EVIDENCE)
     rows = rows[kept]
@@ -108,25 +108,26 @@ class _Around:
         """For how long in a period a process stood still, ms."""
         return within(self._still.of_client(actor), since, until)
 
-    def ended(self, actor: int, since: int, until: int) -> bool:
-        """Whether a process ended within a period, or for good before it: others then act on its queues."""
+    def ended(self, actor: int, group: str, since: int, until: int) -> bool:
+        """Whether a process ended for a group within a period, or for good before it: others then act on its queues."""
         last = self._signs.get(actor, since)
-        of_actor = self._ends.actor == actor
+        groups = [-1, self._ends.groups.words.index(group)] if group in self._ends.groups.words else [-1]
+        of_actor = (self._ends.actor == actor) & np.isin(self._ends.group, groups)
         return bool(np.any(of_actor & (self._ends.time >= min(since, last)) & (self._ends.time <= until)))
 
     def down(self, broker: str, since: int, until: int) -> int:
         """How long a broker was down in a period, ms."""
         return within(((begin, end) for name, begin, end in self._still.away if name == broker), since, until)
 
-    def rests(self, actor: int, since: int, until: int, *, seen: bool = False) -> bool:
-        """Whether a client may have been suspended by its application: it then pulls nothing, and keeps its queues.
+    def rests(self, actor: int, group: str, since: int, until: int, *, seen: bool = False) -> bool:
+        """Whether a consumer may have been suspended by its application: it then pulls nothing, and keeps its queues.
 
-        A client that is not suspended makes rebalance passes, which drop queues that have not been pulled for long
+        A consumer that is not suspended makes rebalance passes, which drop queues that have not been pulled for long
         (RB-3, PQ-11). With ``seen`` these must have been recorded; without it, a client for which none was ever
         recorded counts as not suspended.
         """
-        rows = self._events.rows("time", kinds=(Kind.REBALANCE,), of=self._names.actors[actor])
-        passes = [time for (time,) in rows]
+        rows = self._events.rows("time", "group", kinds=(Kind.REBALANCE,), of=self._names.actors[actor])
+        passes = [time for time, of in rows if of == group]
         begun, later = any(time <= since for time in passes), any(since + self._idle < time <= until for time in passes)
         return (begun or seen) and not later
 

@@ -166,13 +166,14 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     return at
 
 
-def retract(rows: Any, *, order: Any, commits_by: Any, may_be_off: Any) -> Any:
+def retract(rows: Any, *, order: Any, commits_by: Any, sends: Any, may_be_off: Any) -> Any:
     """The rows without the retractions: the rows to which these refer are in doubt.
 
     Args:
         rows: rows of a fold.
         order: the order of events of two processes, see :mod:`..clocks.order`.
         commits_by: for each slot, the recorder of its commits; -1 if their clients are.
+        sends: for each process, whether it stamps its commits itself.
         may_be_off: for each process, whether its commits may be in another order than what it did. Otherwise they are
             taken to be in order, except for what two-sided bounds of their clocks leave open.
     """
@@ -192,6 +193,7 @@ def retract(rows: Any, *, order: Any, commits_by: Any, may_be_off: Any) -> Any:
         # Findings about deliveries and answers have the times of their clients' clocks; all others that are retracted
         # are about commits.
         by_broker = ~np.isin(told["claim"], _BY_CLIENTS) & (commits_by[told["slot"]] >= 0)
+        by_broker &= sends[told["actor"]] == 0
         recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
         bounded = by_broker & ~may_be_off[each["actor"]]

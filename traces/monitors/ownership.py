@@ -80,7 +80,7 @@ def forgot(s: Any, q: int, since: int, until: int) -> Any:
         return 0
     for at in range(first, s.actors[slot.broker + 1].ends):
         how = s.ends[at].how
-        if s.ends[at].time <= until and (how != REOPENED or slot.commits_by < 0):
+        if s.ends[at].time <= until and (how != REOPENED or not is_by_broker(s, q, slot.stored_actor)):
             return RESTARTED if how == REOPENED else how
     return 0
 
@@ -175,7 +175,7 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
         # By the broker's clock its first commits came before; they come with its first pulls.
         row = s.rows[note(s, _ONLY_OWNERS, RETRACTION, q, time)]
         row.offset, row.other = UNKNOWN, actor
-        row.actor = actor if slot.commits_by >= 0 else UNKNOWN
+        row.actor = actor if is_by_broker(s, q, actor) else UNKNOWN
     if slot.unowned != NEVER and owners(s, q) == 0:
         _without_owner(s, q, time, actor)
     slot.unowned = NEVER
@@ -203,9 +203,15 @@ def assign(s: Any, q: int, time: int, actor: int, start: int) -> None:
 
 
 @part
+def is_by_broker(s: Any, q: int, actor: int) -> bool:
+    """Whether the broker of a queue records an actor's commits."""
+    return bool(s.slots[q].commits_by >= 0 and s.actors[actor].sends == 0)
+
+
+@part
 def committer(s: Any, q: int, actor: int) -> Any:
     """The recorder of an actor's commits: its broker, or itself."""
-    return s.slots[q].commits_by if s.slots[q].commits_by >= 0 else actor
+    return s.slots[q].commits_by if is_by_broker(s, q, actor) else actor
 
 
 @part

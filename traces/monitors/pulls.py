@@ -13,7 +13,7 @@ from ..format.kinds import Path, Result
 from .commits import SURE, begin, first_start, retract
 from .notes import CERTAIN, JUDGED, VIOLATION, finding
 from .offset_queries import asks
-from .ownership import committer, ended, forgot, recently_stored, touch
+from .ownership import committer, ended, forgot, is_by_broker, recently_stored, touch
 from .queue_state import IN_FLIGHT, PERSISTED, UNKNOWN
 from .ranges import UNCOUNTED, add_range, advance
 from .terms import QUERY_LIMIT
@@ -82,7 +82,8 @@ def _as_stored(s: Any, q: int, time: int, actor: int, offset: int, asked: int) -
     moment = moment or (offset == slot.correct_to and time - slot.correct_time <= short)
     began_anew = forgot(s, q, slot.stored_time - PERSISTED, time)
     # What clients record as sent need not have reached their broker.
-    is_certain = slot.commits_by >= 0 and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
+    is_certain = is_by_broker(s, q, slot.stored_actor)
+    is_certain = is_certain and max(apart_by, time - asked if asked >= 0 else 0) <= QUERY_LIMIT
     # Of commits sent over minutes, the broker got some.
     long_ago = min(slot.floor, slot.floor_before)
     lowest = long_ago if began_anew or not is_certain else min(slot.lowest, slot.lowest_before)

@@ -158,8 +158,10 @@ WINDOW = np.dtype(
 ROOMS = np.dtype([(name, _WHOLE) for name in ("pages", "ranges", "past", "free_range")])
 """How many pages, ranges and passed ranges are in use, and the first range that was freed."""
 
-ACTOR = np.dtype([("client", _WHOLE), ("ends", _WHOLE), ("resumed", _WHOLE)])
-"""A process: 1 if it is a client, its first end, and when its recording continued after the last gap, ms."""
+ACTOR = np.dtype([(name, _WHOLE) for name in ("client", "sends", "ends", "resumed")])
+"""A process: 1 if it is a client, 1 if it stamps its commits itself, its first end, and when its recording continued
+after the last gap, ms.
+"""
 
 END = np.dtype([("time", _WHOLE), ("how", _WHOLE), ("group", _WHOLE)])
 """The end of a process: when, ms, how, and for which group, see :class:`..engine.context.Ends`."""

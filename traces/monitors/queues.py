@@ -152,6 +152,7 @@ class QueueFold:
             state.rows[: int(state.used[0])],
             order=state.order,
             commits_by=state.slots["commits_by"],
+            sends=state.actors["sends"],
             may_be_off=self._may_be_off(),
         )
         late = late_rows(self._obligations.late(), self._obligations.obligations, **terms)
@@ -196,6 +197,7 @@ class QueueFold:
                     self._brokers[names.actors[code].name] = code
             table = np.zeros(actors + 1, ACTOR)
             table["client"][:actors] = [actor.incarnation >= 0 for actor in names.actors[:actors]]
+            table["sends"][:actors] = [actor.name in self._context.clocks.senders for actor in names.actors[:actors]]
             table["ends"] = np.searchsorted(self._ends.actor, np.arange(actors + 1))
             table["resumed"][:actors] = [self._resumed.get(actor, NEVER) for actor in names.actors[:actors]]
             state = state._replace(actors=table, order=self._order.table(names.actors))
@@ -273,7 +275,7 @@ def _run(s: Any, start: int, e: Any, finished: Any, blocked: Any, keepers: Any, 
         elif kind == Kind.SEND_BACK and offset >= 0:
             send_back(s, q, time, actor, offset, e.origin[i], how)
         elif kind == Kind.EXPIRE and offset >= 0:
-            expire(s, q, time, offset, e.origin[i])
+            uncaused[i] = expire(s, q, time, actor, offset, e.origin[i])
         elif kind == Kind.DISCARDED and offset >= 0:
             discard(s, q, actor, offset)
         elif kind == Kind.RESET:

@@ -28,7 +28,7 @@ from ..encoding.names import Actor, Names
 from ..engine.context import Context, actor_of
 from ..format.coverage import EVIDENCE_BIT
 from ..format.kinds import BROKER_RUNS, Kind
-from ..format.schema import ABSENT
+from ..format.schema import ABSENT, slave_of
 from .standstills import Standstills
 from .terms import TERMS, terms_of
 
@@ -72,9 +72,11 @@ never was down; flags, see ``names``; code of the broker's name, and of the topi
 everything that its broker has stored was recorded.
 """
 
-DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_)])
+DOWN = np.dtype([("since", np.int64), ("until", np.int64), ("broker", np.int32), ("saved", np.bool_),
+                 ("has_slave", np.bool_)])  # fmt: skip
 """When a broker, by actor code, was down, stood still or changed its role, ms; whether it has its positions afterwards
-(DL-4): it was stopped in an orderly way, or stood still.
+(DL-4): it was stopped in an orderly way, or stood still; whether a slave of it was recorded, which may act as master
+before it has ended.
 """
 
 
@@ -201,7 +203,8 @@ def _down(context: Context, names: Names, settings: Settings) -> Any:
     rows += [(begin, max(context.end, begin) + 1, broker, saved) for broker, (begin, saved) in since.items()]
     still = context.events.once(Standstills.of, settings.rounds).of_brokers
     rows += [(begin, until, names.actor(Actor(broker, -1)), True) for broker, begin, until in still]
-    return np.array(sorted(rows), DOWN)
+    brokers = {name for (name,) in context.events.different("broker")}
+    return np.array([(*row, slave_of(names.actors[row[2]].name) in brokers) for row in sorted(rows)], DOWN)
 
 
 class Scopes:

@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..clocks.clocks import HELD_UP_LONGER, Step
+from ..clocks.senders import Senders
 from ..clocks.view import IDENTITY, View
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 
-COLUMNS = (*IDENTITY, "seq")
+COLUMNS = (*IDENTITY, "seq", "recorder")
 """Columns that are needed."""
 
 SET_BACK = HELD_UP_LONGER[-1]
@@ -37,15 +38,20 @@ def steps_back(batches: Iterable[pa.RecordBatch]) -> list[Step]:
         batches: with :data:`COLUMNS`, all of a file whose recorders counted their events.
     """
     codes: dict[Actor, int] = {}
-    parts, recording = [np.zeros((5, 0), np.int64)], set[int]()
+    parts, recording, by_recorder = [np.zeros((6, 0), np.int64)], set[int](), Senders()
+    clients: dict[str, int] = {}
     for batch in batches:
         view = View(batch, None)
+        by_recorder.see(batch)
         whose, if_recorded = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
         recording.update(np.unique(whose[view.is_word("kind", OF_BROKERS)]).tolist())
         known = (whose >= 0) & ~view.is_word("kind", _OF_NOBODY)
-        parts.append(np.stack([whose, if_recorded, view.whole("seq"), view.micros, known]))
-    whose, if_recorded, seq, micros, known = np.concatenate(parts, axis=1)
-    owner = np.where(np.isin(if_recorded, sorted(recording - {-1})), if_recorded, whose)
+        client = view.codes("client", lambda word: clients.setdefault(word, len(clients)))
+        parts.append(np.stack([whose, if_recorded, client, view.whole("seq"), view.micros, known]))
+    whose, if_recorded, client, seq, micros, known = np.concatenate(parts, axis=1)
+    senders = [clients[one] for one in by_recorder.ids()]
+    by_broker = np.isin(if_recorded, sorted(recording - {-1})) & ~np.isin(client, senders)
+    owner = np.where(by_broker, if_recorded, whose)
     owner[known == 0] = -1
     found = []
     for actor, code in codes.items():

@@ -44,6 +44,15 @@ def sentence(checked: Checked) -> str:
     return title(claim(CLAIM), {name: int(row[name]) for name in row.dtype.names}, checked.names)
 
 
+def test_what_is_cleaned_as_too_slow_was_given_to_a_listener() -> None:
+    slow = [*TAKEN, deliver(3_000, "one", 0), event(63_000, Kind.EXPIRE, "one", offset=0)]
+    assert told(slow) == []
+    wrong = [*slow, event(64_000, Kind.EXPIRE, "one", offset=1)]
+    assert told(wrong) == [(Missing.DELIVERY, 1, 64_000)]
+    # A retry that its client sent itself has the time of its last call.
+    assert told([{**one, "topic": "%RETRY%G"} for one in wrong]) == []
+
+
 def test_every_cause_says_what_it_rests_on() -> None:
     for one in (row.step for row in Missing):
         assert one.rules

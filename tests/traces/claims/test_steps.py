@@ -740,6 +740,7 @@ def test_what_a_restart_of_the_broker_or_an_end_of_the_client_makes_right() -> N
     gone = event(1_000, Kind.REBALANCE, "one", broker=None, queue=None, members=["one"], queues=["c:0"])
     assert told(*WRONG[Misstep.NOT_UNLOCKED], gone, groups=ORDERLY) == []
     assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one")) == []
+    assert told(*WRONG[Misstep.NO_SHUTDOWN], stop(900, "one") | {"group": "other"}) == [Misstep.NO_SHUTDOWN]
     left = WRONG[Misstep.LEFT_UNSTORED]
     assert told(*left, broker_restart(3_000)) == told(*left, commit(2_100, "one", 2)) == []
     # A broker that stops leaves the route first, and goes on for a while: a client knows no address of it any more.

@@ -58,7 +58,7 @@ def test_a_run_is_followed_by_corrected_times(shifts: dict[str, int], tmp_path: 
 
 def test_which_came_first_cannot_be_told_of_a_clock_that_is_bounded_to_one_side() -> None:
     open_ = [one for one in run(20, two=lambda _: -500) if one["kind"] != "commit" or one["client"] != "two"]
-    recorders = Recorders(order=Order(clocks(open_), 50), brokers=frozenset({"b"}))
+    recorders = Recorders(order=Order(clocks(open_), 50), brokers=frozenset({"b"}), senders=frozenset())
     queue = {"group": "g", "topic": "t", "broker": "b", "queue": 0, "offset": 7}
     stored = {"time": 0, "kind": "commit", "client": "one", **queue}
     asked = [{"time": 60_000, "kind": "offset_query", "client": who, "result": "ok", **queue} for who in ("one", "two")]

@@ -229,6 +229,9 @@ def test_a_slave_that_acts_as_master_delivers_what_its_master_has_delivered_to_a
     # It begins while its master still stops, which is recorded at its end, 6 s later on an idle machine.
     assert check(script).causes() == []
     script.broker(15_000, end)
+    said = check(script)
+    assert (said.causes(), said.violated, said.doubtful) == ([], {}, {COPY: 1})  # nothing shows that it has a slave
+    script.broker(1_000, Kind.BROKER_START, "slave of b")
     assert check(script).causes() == [(Cause.SCHEDULE_REPLAY, 1)]
     assert check(script, end=100_000).violated == {}
     waiting = failed().broker(9_000, end).deliver(12_000, 1, offset=3, broker="other").broker(30_000, Kind.BROKER_START)

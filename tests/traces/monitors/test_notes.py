@@ -31,7 +31,8 @@ def outcome(*rows: Any, slots: int) -> tuple[list[int], list[int]]:
     """The doubts of what is told, and how many are violations and in doubt."""
     order = np.zeros(3, ORDER)
     order["reference"], order["assumed"] = -1, 100
-    kept = retract(np.concatenate(rows), order=order, commits_by=np.full(slots, -1), may_be_off=np.zeros(3, bool))
+    nobody, by_clients = np.zeros(3, bool), np.full(slots, -1)
+    kept = retract(np.concatenate(rows), order=order, commits_by=by_clients, sends=nobody, may_be_off=nobody)
     return kept["doubt"].tolist(), violations_in(kept)[:, SKIPPED].tolist()
 
 

@@ -77,3 +77,10 @@ def test_without_pulls_nobody_knows(tmp_path: Path) -> None:
 def test_an_owner_that_died_pulls_nothing(tmp_path: Path) -> None:
     died = {"time": 100_000, "kind": "client_crash", "client": "c", "incarnation": 0}
     assert checked(tmp_path, *STORED, died).verdict(CLAIM).violated == 0
+
+
+@pytest.mark.parametrize(("group", "violated"), [("G", 0), ("other", 1)])
+def test_only_an_owner_that_stopped_in_its_own_group_pulls_nothing(tmp_path: Path, group: str, violated: int) -> None:
+    """ST-8: others of its process go on."""
+    stopped = {**CLIENT, "time": 100_000, "kind": "client_stop", "group": group}
+    assert checked(tmp_path, *STORED, stopped).verdict(CLAIM).violated == violated

@@ -51,30 +51,30 @@ class _Said:
     """What a process has said in its passes and heartbeats.
 
     Attributes:
-        passes: times of its passes; ``beats``: of its heartbeats, ms.
+        passes: times of its passes, by group; ``beats``: of its heartbeats, ms.
         told: when each broker got a heartbeat of it; ``answered``: when each has answered it.
-        shares: what it last gave itself of each topic.
+        shares: what it last gave itself, by group and topic.
         routes: the brokers of each topic as it knew them, with the times.
     """
 
-    passes: list[int] = field(default_factory=list)
+    passes: dict[str, list[int]] = field(default_factory=dict)
     beats: list[int] = field(default_factory=list)
     told: dict[str, list[int]] = field(default_factory=dict)
     answered: dict[str, list[int]] = field(default_factory=dict)
-    shares: dict[str, Collection[str]] = field(default_factory=dict)
+    shares: dict[tuple[str, str], Collection[str]] = field(default_factory=dict)
     routes: dict[str, list[tuple[int, Collection[str]]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, events: ContextEvents, actor: Actor) -> _Said:
         """What it has said in all events."""
         said = cls()
-        names = ("kind", "time", "topic", "broker", "members", "queues", "assigned")
+        names = ("kind", "time", "group", "topic", "broker", "members", "queues", "assigned")
         kinds = (Kind.HEARTBEAT, *_ROUTES)
-        for kind, time, topic, broker, members, queues, assigned in events.rows(*names, kinds=kinds, of=actor):
+        for kind, time, group, topic, broker, members, queues, assigned in events.rows(*names, kinds=kinds, of=actor):
             brokers = brokers_of(queues or ())
             if kind == Kind.REBALANCE:
-                said.passes.append(time)
-                said.shares[topic or ""] = assigned or ()
+                said.passes.setdefault(group or "", []).append(time)
+                said.shares[group or "", topic or ""] = assigned or ()
                 # RB-4: some broker of the topic has answered who is in the group.
                 if len(brokers) == 1 and members:
                     said.answered.setdefault(min(brokers), []).append(time)
@@ -104,8 +104,8 @@ class Circumstances:
         self._stops: dict[str, list[int]] = {}
         self._elections: dict[str, list[int]] = {}
         self._gaps: dict[str, list[tuple[int, int]]] = {}
-        self._ends: dict[Actor, list[int]] = {}
-        self._left: dict[Actor, list[int]] = {}
+        self._ends: dict[tuple[Actor, str], list[int]] = {}
+        self._left: dict[tuple[Actor, str], list[int]] = {}
         self._events, self._rounds = context.events, settings.rounds
         self._silent = settings.silent_death
         self._end = context.end
@@ -131,9 +131,11 @@ class Circumstances:
                 since = context.begin if event.get("due") is None else event["due"]
                 self._gaps.setdefault(name, []).append((since, event["time"]))
             elif event["kind"] in _LEAVES:
-                self._ends.setdefault(actor_of(event), []).append(event["time"])
+                # ST-8: a consumer that leaves ends in its own group only; a process that dies, in all.
+                group = "" if event["kind"] == Kind.CLIENT_CRASH else event.get("group") or ""
+                self._ends.setdefault((actor_of(event), group), []).append(event["time"])
                 if event["kind"] == Kind.UNREGISTER:
-                    self._left.setdefault(actor_of(event), []).append(event["time"])
+                    self._left.setdefault((actor_of(event), group), []).append(event["time"])
         heard = context.events.spans("client", "broker", kinds=_OF_BROKERS)
         for (client, broker), (_, last) in heard.items():
             if not client:
@@ -181,7 +183,8 @@ class Circumstances:
         broker = slot.broker
         times, gaps = self._restarts.get(broker, ()), self._gaps.get(broker, ())
         actor = self._names.actors[line["actor"]]
-        ends, since, until = self._ends.get(actor, ()), int(found["since"]), int(found["time"])
+        ends = [time for group in ("", slot.group) for time in self._ends.get((actor, group), ())]
+        since, until = int(found["since"]), int(found["time"])
         apart = int(self.apart(line))
         if misstep in (Misstep.LOCKED_TWICE, Misstep.REFUSED_FREE):
             apart = APART + self._order.widest  # another client is concerned, too
@@ -233,7 +236,7 @@ class Circumstances:
             # A process that ends with its broker, which no longer answers any pull, learns of no route without it. Its
             # own connections it closes only after it has left its group.
             stops = any(since <= time <= since + STOPPING for time in self._stops.get(broker, ()))
-            closes = [*self._left.get(actor, ())] or [time - APART for time in ends]
+            closes = [*self._left.get((actor, slot.group), ())] or [time - APART for time in ends]
             closes = [time for time in closes if since - LATE <= time <= since + LATE]
             brokers, _ = self._of_brokers
             beside = (lines["actor"] == line["actor"]) & (brokers[lines["slot"]] == brokers[line["slot"]])
@@ -244,11 +247,11 @@ class Circumstances:
         if misstep == Misstep.NOT_UNLOCKED:
             if found["expected"] == _SHUTDOWN:
                 # OR-9: queues that its last pass had taken away before it ended were no longer its own.
-                is_own = f"{broker}:{slot.queue}" in self._of(line).shares.get(slot.topic, ())
+                is_own = f"{broker}:{slot.queue}" in self._of(line).shares.get((slot.group, slot.topic), ())
                 return not is_own or self._is_unheard(line, since, since)
             # Requests that wait when the process ends, or stands still, are not sent.
             until = since + UNLOCKS + SILENCE
-            is_alive = any(until < time for time in self._of(line).passes)
+            is_alive = any(until < time for time in self._of(line).passes.get(slot.group, ()))
             return not is_alive or self._is_unheard(line, since, until) or self._is_out_of_route(line, since)
         if misstep == Misstep.PULLED_UNLOCKED:
             # A request for a lock that nobody answers is no refusal; the first agents recorded both alike.
@@ -347,7 +350,8 @@ class Circumstances:
         A client suspended by its application makes no passes (RB-3), and makes one as soon as it is resumed. A stopping
         broker still serves as long as it answers who is in the group (RB-4).
         """
-        broker = self._names.slots[line["slot"]].broker
+        slot = self._names.slots[line["slot"]]
+        broker, group = slot.broker, slot.group
         answered = self._of(line).answered.get(broker, ())
         away = [
             (max([time - LATE, *(at for at in answered if at < time)]), time + LATE + apart)
@@ -357,7 +361,7 @@ class Circumstances:
         starts = self._starts.get(broker, set())
         times = since, *self._restarts.get(broker, ())
         away += [(before, time) for before, time in pairwise(times) if time in starts]
-        passes = self._of(line).passes
+        passes = self._of(line).passes.get(group, ())
         longest, begin = STUCK_ORDERLY if self._names.flags[line["slot"]] & ORDERLY else STUCK, since
         for left, right in sorted([*away, (until, until)]):
             end = min(left, until)
@@ -392,8 +396,8 @@ class Circumstances:
         if any(begin - SILENCE <= until and since <= end + SILENCE for begin, end in gaps):
             return True
         before = [time for time in times if time <= until + SILENCE]
-        passes = self._of(line).passes
-        is_newer = before and passes and passes[0] > before[-1]  # it has learnt of the broker since
+        began = min((passes[0] for passes in self._of(line).passes.values()), default=NEVER)
+        is_newer = before and began > before[-1]  # it has learnt of the broker since
         learnt = SILENCE if is_newer else self._learnt
         is_up = before and before[-1] < since - learnt and before[-1] in self._starts.get(broker, ())
         return bool(before) and not is_up
