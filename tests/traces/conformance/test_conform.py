@@ -352,3 +352,16 @@ def test_the_one_worker_of_an_orderly_queue_writes_what_it_has_just_removed(tmp_
     behind = "commit_memory c0 offset=1"
     assert whys(of_lines(tmp_path, *lines, behind, listener="orderly")) == ["the in-memory offset is 2"]
     assert whys(of_lines(tmp_path, *lines[1:], behind)) == []  # another worker may be late
+
+
+@pytest.mark.parametrize(("passed", "wrong"), [(35, []), (5, ["the window may not pull now"])])
+def test_a_worker_whose_lock_has_expired_is_refused_without_unlocking_the_window(
+    passed: int, wrong: list[str], tmp_path: Path
+) -> None:
+    lines = (
+        *("lock c0 result=ok", "assign c0 offset=0 epoch=0", "broker_start -"),
+        *["route c1"] * passed,  # a second each
+        *("lock c1 result=ok", "lock c0 result=failed", "pull c0 offset=0 epoch=0"),
+    )
+    told = whys(of_lines(tmp_path, *lines, listener="orderly"))
+    assert [why.partition(":")[0] for why in told] == wrong
