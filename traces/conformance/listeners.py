@@ -11,6 +11,7 @@ from . import orderly, texts
 from .behaviour import Impossible
 from .events import Event
 from .follow import Follower, Handler
+from .unseen import REQUEST
 from .windows import Window
 
 UNKNOWN_WINDOW = "of windows that are not known"
@@ -135,6 +136,9 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> str | None:
     if found is not f.sides[c].current:
         if event.path is Path.FALLBACK and m in found.sent:
             return None  # SB-5: its request failed while the client had the queue
+        if event.path is not Path.FALLBACK and _ends_meanwhile(f, event, c, m, found):
+            found.sent.setdefault(m, []).append((event.path, event.result))
+            return None
         raise Impossible("the result of a dropped window is thrown away, whatever it is (CC-9)")
     if f.stage(c, m) is Stage.RUNNING:
         head, first = _failed_from(f, c, m, found)
@@ -145,6 +149,13 @@ def send_back(f: Follower, event: Event, c: int, found: Window) -> str | None:
         raise Impossible("only a message whose listener failed is sent back")
     found.sent.setdefault(m, []).append((event.path, event.result))
     return None
+
+
+def _ends_meanwhile(f: Follower, event: Event, c: int, m: int, found: Window) -> bool:
+    """ST-8: whether the listener had failed before the shutdown dropped the window, and its request was under way."""
+    if found.ended is None or event.time - found.ended > REQUEST:
+        return False
+    return f.get("life", c) != Life.UP and found.results.get(m) in FAILURES
 
 
 def settle(f: Follower, c: int, found: Window) -> None:

@@ -20,6 +20,7 @@ def commit_memory(f: Follower, event: Event) -> str | None:
     """OF-1, CC-13: the in-memory offset has a value that the window's mark has had.
 
     Workers write one after the other, each a little after its messages were removed, so a recorded value may be behind.
+    An orderly queue has one worker, which writes what it has just removed (OR-7).
     """
     c = f.side_of(event)
     side = f.sides[c]
@@ -44,6 +45,8 @@ def commit_memory(f: Follower, event: Event) -> str | None:
         if offset not in side.values or offset == side.answer:
             raise Impossible(f"the in-memory offset is {f.told(f.memory(c))}")
         f.run(texts.late_update, c=c, offset=offset)
+    elif f.orderly and offset < window.marks[-1]:
+        raise Impossible(f"the in-memory offset is {f.told(window.marks[-1])}")
     if window.shown is not None and offset < window.shown[0] and window.shown[1] < event.time - f.slack:
         raise Impossible(f"the in-memory offset of a window never decreases, and was {f.told(window.shown[0])}")
     window.shown = (offset, event.time)

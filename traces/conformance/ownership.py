@@ -16,6 +16,9 @@ from .unseen import REQUEST
 from .windows import BEFORE, Held
 
 _SENT = frozenset({Path.REQUEST, Path.FALLBACK, Path.NONE})
+EXPIRED = 30_000
+"""How long a client takes a lock for its own (``ProcessQueue#REBALANCE_LOCK_MAX_LIVE_TIME``), ms."""
+
 LATE = frozenset({Result.LATER, Result.EXCEPTION, Result.NULL, Result.FAILED})
 """Results with which a message is sent back (CC-7)."""
 
@@ -207,11 +210,18 @@ def lock(f: Follower, event: Event) -> str | None:
         return "lock: of a group without locks"
     if event.result is Result.ERROR:
         return "lock: the request failed"
+    side = f.sides[c]
     if event.result is not Result.OK:
+        # OR-4: a worker whose lock has expired asks for itself, and its refusal leaves the window locked
+        # (``RebalanceImpl#lock``).
+        is_expired = side.locked_at is not None and event.time - side.locked_at > EXPIRED
+        if is_expired and f.owns(c) and f.get("locked", c, texts.Q):
+            return "lock: refused for a worker whose lock had expired"
         free = f.get("holder", texts.Q) in (0, c + 1)
         if free or not f.may("renew", c=c):
             return "lock: refused for a reason that is not recorded"
         return None
+    side.locked_at = event.time
     _lock_free(f, c)
     stopping = _is_stopping(f, event, c)
     if f.get("life", c) == Life.GONE and not stopping:

@@ -78,6 +78,7 @@ class Side:
     memory: int | None = None  # its latest in-memory offset
     outlives: set[int] = field(default_factory=set)  # offsets whose listeners ran when the shutdown was complete
     sent_to: int | None = None  # where the answer to a dropped window has sent it, until it goes there
+    locked_at: int | None = None  # when a broker last granted it the lock, ms; None if no event tells
     stopped: int | None = None  # when the shutdown was complete, ms; None if it is not
     unseen: str = BEFORE  # why its events cannot be followed now; empty if they can
 

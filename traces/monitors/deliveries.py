@@ -192,10 +192,15 @@ def discard(s: Any, q: int, actor: int, offset: int) -> None:
 
 @part
 def _after_revoke(s: Any, q: int, w: int, time: int, actor: int, offset: int) -> None:
-    """CC-3, OR-6: a call may begin a moment after the drop, if its last check of the window was before the drop."""
+    """CC-3, OR-3: a call may begin a moment after the drop, if its last check of the window was before the drop.
+
+    The one thread of an orderly queue checks the window again after each call.
+    """
     window = s.windows[q, w]
     s.counts[JUDGED, _GIVEN_UP] += 1
-    if window.how == End.REVOKED and window.until < ALWAYS and time - window.until > CALL_LIMIT:
+    is_checked = s.slots[q].flags & ORDERLY != 0 and window.returned > window.until
+    is_late = is_checked or time - window.until > CALL_LIMIT
+    if window.how == End.REVOKED and window.until < ALWAYS and is_late:
         row = s.rows[finding(s, _GIVEN_UP, VIOLATION, CERTAIN, q, time)]
         row.offset, row.until, row.since, row.actor = offset, offset + 1, window.until, actor
         row.value, row.expected = time - window.until, CALL_LIMIT

@@ -556,6 +556,14 @@ def test_a_message_that_was_sent_back_because_it_took_too_long_leaves_at_once() 
     assert told(given, meanwhile) == []
 
 
+def test_the_one_thread_of_an_orderly_queue_sets_what_it_has_just_removed() -> None:
+    first = [*BEGIN, *done(500, 0, 1)[:-1], memory(503, 1), deliver(600, "one", 1), result(601, "one", 1)]
+    second = [*first, removed(602, 1, 2)]
+    assert told(second, memory(603, 2), groups=ORDERLY) == []
+    assert told(second, memory(603, 1), groups=ORDERLY) == [Misstep.NOT_IN_WINDOW]
+    assert told(second, memory(603, 1)) == []  # of two threads, one may be late
+
+
 def test_a_result_after_its_queue_was_given_up_takes_no_message_out_of_the_window() -> None:
     given = [*BEGIN, deliver(500, "one", 0), revoke(600, "one")]
     kept = [result(9_000, "one", 0, "later"), unsent(9_001, "request") | {"result": "ok"}, removed(9_002, 0, 1)]

@@ -337,3 +337,31 @@ def test_queues_of_a_static_topic_are_not_followed(tmp_path: Path) -> None:
     answer = of_lines(tmp_path, *(f"{line} broker=__syslo__global__" for line in lines))
     assert (answer.mismatch_count, answer.queues) == (0, 0)
     assert answer.why.endswith("its topic is static, and brokers call its queues otherwise")
+
+
+def test_the_one_worker_of_an_orderly_queue_writes_what_it_has_just_removed(tmp_path: Path) -> None:
+    lines = (
+        *("lock c0 result=ok", "assign c0 offset=0 epoch=0", "pull c0 offset=0 epoch=0"),
+        "pull_result c0 result=found offset=0 next=2 count=2 epoch=0",
+        *("deliver c0 offset=0 count=1 epoch=0", "result c0 offset=0 result=ok epoch=0"),
+        *("removed c0 offset=0 next=1 epoch=0", "commit_memory c0 offset=1"),
+        *("deliver c0 offset=1 count=1 epoch=0", "result c0 offset=1 result=ok epoch=0"),
+        "removed c0 offset=1 next=2 epoch=0",
+    )
+    assert whys(of_lines(tmp_path, *lines, "commit_memory c0 offset=2", listener="orderly")) == []
+    behind = "commit_memory c0 offset=1"
+    assert whys(of_lines(tmp_path, *lines, behind, listener="orderly")) == ["the in-memory offset is 2"]
+    assert whys(of_lines(tmp_path, *lines[1:], behind)) == []  # another worker may be late
+
+
+@pytest.mark.parametrize(("passed", "wrong"), [(35, []), (5, ["the window may not pull now"])])
+def test_a_worker_whose_lock_has_expired_is_refused_without_unlocking_the_window(
+    passed: int, wrong: list[str], tmp_path: Path
+) -> None:
+    lines = (
+        *("lock c0 result=ok", "assign c0 offset=0 epoch=0", "broker_start -"),
+        *["route c1"] * passed,  # a second each
+        *("lock c1 result=ok", "lock c0 result=failed", "pull c0 offset=0 epoch=0"),
+    )
+    told = whys(of_lines(tmp_path, *lines, listener="orderly"))
+    assert [why.partition(":")[0] for why in told] == wrong

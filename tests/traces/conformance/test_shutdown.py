@@ -162,3 +162,19 @@ def test_the_fallback_of_a_request_that_the_shutdown_interrupted_comes_after_it(
     assert whys(of_lines(tmp_path, *call, *end, fallback)) == [
         "the result of a dropped window is thrown away, whatever it is (CC-9)"
     ]
+
+
+def test_a_request_that_was_under_way_is_answered_after_the_shutdown(tmp_path: Path) -> None:
+    held = (
+        ASSIGNED,
+        "pull c0 offset=0 epoch=1",
+        "pull_result c0 result=found offset=0 next=1 count=1 epoch=1",
+        "deliver c0 offset=0 count=1 epoch=1",
+    )
+    failed = "result c0 offset=0 result=exception epoch=1"
+    end = (UNREGISTERED, "revoke c0 path=shutdown epoch=1", STOPPED)
+    answered = "send_back c0 offset=0 path=request result=ok epoch=1"
+    thrown_away = ["the result of a dropped window is thrown away, whatever it is (CC-9)"]
+    assert whys(of_lines(tmp_path, *held, failed, *end, answered)) == []
+    assert whys(of_lines(tmp_path, *held, *end, failed, answered)) == thrown_away
+    assert whys(of_lines(tmp_path, *held, failed, *end, *["route c1"] * 5, answered)) == thrown_away

@@ -114,3 +114,11 @@ def test_a_new_window_begins_anew() -> None:
 def test_doubts_about_the_order() -> None:
     put_off = [deliver(2_000, "one", 0), result(2_100, "one", 0, "suspend"), *consumed(3_100, "one", 1)]
     assert orderly(PULLED, put_off, gap(2_500, 2_600)).doubts(ORDER) == [Doubt.GAP]
+
+
+def test_a_window_is_checked_again_after_each_call() -> None:
+    late = "nothing-after-revoke"
+    calls = [deliver(2_000, "one", 0), revoke(3_000, "one"), result(4_000, "one", 0), deliver(4_001, "one", 1)]
+    assert orderly(PULLED, calls).broken[late] == (1, 0)
+    assert late not in orderly(PULLED, calls[:2], deliver(3_001, "one", 1)).broken  # it was checked before
+    assert late not in check(PULLED, calls).broken  # by another thread

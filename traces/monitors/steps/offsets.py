@@ -76,10 +76,13 @@ def set_in_memory(t: Any, n: int, offset: int) -> None:
     # OF-3: when it takes a queue again, it sets what its file holds: 4.9 writes no correction there.
     told = told or (t.flags[line.slot] & BROADCASTING and line.has != 1 and offset <= line.sent)
     marked = False
-    for place in range(MARKS):
-        marked = marked or line.mark[place] == offset
+    # OR-7: the one thread of an orderly queue sets what it has just removed, which has two marks.
+    latest = 2 if t.flags[line.slot] & ORDERLY else MARKS
+    for place in range(max(line.marks - latest, 0), line.marks):
+        marked = marked or line.mark[place % MARKS] == offset
     # There may have been more marks than are kept since the thread that sets it was delayed.
-    marked = marked or (line.last - line.mark_at[line.marks % MARKS] <= APART and offset <= line.low)
+    is_late = latest == MARKS and line.last - line.mark_at[line.marks % MARKS] <= APART
+    marked = marked or (is_late and offset <= line.low)
     # A thread whose window has just ended may still set it.
     is_owed = line.owed > 0 or not line.fresh or line.batched or line.last - line.left_at <= LATE
     # PQ-9: when the listener of a cleaned message returns, the mark is set, although nothing leaves the window.
