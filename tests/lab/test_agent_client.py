@@ -393,5 +393,6 @@ def test_the_agent_passes_its_own_tests(toolchain: Toolchain, tmp_path: Path) ->
         "TEST-rocketproof.agent.AgentTest",
         "TEST-rocketproof.agent.OptionsTest",
         "TEST-rocketproof.agent.RecorderTest",
+        "TEST-rocketproof.agent.broker.OffsetsTest",
         "TEST-rocketproof.agent.client.EvidenceTest",
     ]

@@ -74,6 +74,9 @@ def _slave_rows(recording: Recording, of_broker: Sequence[Recording], clients: S
     stores = _stamps(recording, STORES)
     if len(recording.rows((Kind.ROLE_CHANGE,))):
         return _as_told(recording, beside)
+    if len(recording.rows((Kind.BROKER_START,))) and any(len(one.rows((Kind.ROLE_CHANGE,))) for one in beside):
+        # Where masters are elected, a process that has started is none before it is told.
+        return np.ones(len(recording), np.bool_)
     others = [(one, *_span(one)) for one in beside if len(one.rows(STORES))]
     if not len(stores):
         took_none = not any(len(one.rows(_OF_MASTERS)) for one in of_broker)

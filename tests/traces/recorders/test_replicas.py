@@ -143,3 +143,16 @@ def test_a_broker_that_tells_its_role_is_what_it_says(also_at_its_start: bool) -
         ("role_change", "broker-a"),
         ("commit", "2"),
     ]
+
+
+def test_where_brokers_elect_who_starts_and_is_told_no_role_is_a_slave() -> None:
+    master = [broker(0, "broker_start"), at(1, "role_change", broker="broker-a", result="master"), commit(SECOND, 1)]
+    other = [broker(SECOND, "broker_start"), commit(2 * SECOND, 7), broker(4 * SECOND, "broker_stop")]
+    assert told({MASTER: [*master, commit(9 * SECOND, 2)], SLAVE: other}) == [
+        ("broker_start", "broker-a"),
+        ("role_change", "broker-a"),
+        ("commit", "1"),
+        ("broker_start", slave_of("broker-a")),
+        ("broker_stop", slave_of("broker-a")),
+        ("commit", "2"),
+    ]

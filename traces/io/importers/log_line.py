@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from ...format.problems import Problems
 from ..compressed import lines_of
@@ -133,20 +134,25 @@ def log_lines(
     next_wanted = next(wanted, 0) if wanted is not None else 0
     told = zone_of(zone) if zone is not None else None
     zones = {layout: told or zone_of(layout.zone) for layout in (*LAYOUTS, *OTHERS)}
+    time = 0
     for number, line in lines_of(path, problems):
-        if wanted is not None:
-            if number != next_wanted:
-                continue
+        is_passed_over = wanted is not None and number != next_wanted
+        if wanted is not None and not is_passed_over:
             next_wanted = next(wanted, 0)
+        # In a zone with daylight saving, the line before tells how a time is read.
+        if is_passed_over and not isinstance(told, ZoneInfo):
+            continue
         found = layout_of(line)
         if found is None:
             skipped[CONTINUATION] += 1
             continue
         layout, parts = found
         try:
-            time = millis_of(parts["stamp"], zones[layout])
+            time = millis_of(parts["stamp"], zones[layout], time)
         except ValueError:
             problems.add(str(path), number, f"{parts['stamp']} is no date and time")
+            continue
+        if is_passed_over:
             continue
         has = parts.groupdict()
         yield LogLine(

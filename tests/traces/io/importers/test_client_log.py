@@ -423,6 +423,13 @@ def test_the_zone_is_an_option(tmp_path):
     assert imported(tmp_path, old(NAMING), zone="Europe/Berlin")[1][0]["time"] == T_UTC - 2 * 3_600_000
 
 
+def test_the_hour_that_comes_twice_when_daylight_saving_ends_is_told_by_all_lines(tmp_path):
+    lines = [(NAMING, "02:10"), ("nothing that is known", "02:55"), (NAMING, "02:20")]
+    text = "\n".join(old(message, at=f"2024-10-27 {at}:00,000") for message, at in lines)
+    first, second = [event["time"] for event in imported(tmp_path, text, zone="Europe/Berlin")[1]]
+    assert second - first == 70 * 60_000
+
+
 def test_stack_traces_and_other_messages_are_counted_and_damage_is_located(tmp_path):
     text = (
         "java.lang.Exception: from a line before the file begins\n"

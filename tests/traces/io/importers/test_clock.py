@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -34,3 +35,13 @@ def test_moments(stamp: str, after: int) -> None:
 def test_what_is_none(stamp: str) -> None:
     with pytest.raises(ValueError, match=r"^"):
         millis_of(stamp, UTC)
+
+
+def test_an_hour_that_a_clock_goes_through_twice_is_the_second_one_once_times_have_gone_back() -> None:
+    end = 1_729_990_800_000  # 2024-10-27 01:00 UTC, when 03:00 in Berlin becomes 02:00
+    stamps = ["02:59:59.900", "02:00:00.000", "02:59:59.950", "02:00:00.100", "02:59:00.000", "03:00:00.000"]
+    times, time = [], 0
+    for stamp in stamps:
+        time = millis_of(f"2024-10-27 {stamp}", ZoneInfo("Europe/Berlin"), time)
+        times.append(time - end)
+    assert times == [-100, 0, -50, 100, 3_540_000, 3_600_000]

@@ -17,6 +17,9 @@ public final class Offsets {
      */
     private static final ReentrantLock[] LOCKS = new ReentrantLock[256];
 
+    /** Begins the names of LMQ's topics, and of the groups that read them (MixAll#isLmq). */
+    private static final String LMQ = "%LMQ%";
+
     /** On which way this thread commits; null if it is not known. */
     private static final ThreadLocal<String> PATH = new ThreadLocal<>();
 
@@ -47,7 +50,8 @@ public final class Offsets {
                 @Advice.Argument(3) int queue,
                 @Advice.Argument(4) long offset,
                 @Advice.Thrown Throwable thrown) {
-            Offsets.committed(manager, lock, address, group, topic, queue, offset, thrown);
+            Long stored = Offsets.stored(manager, group, topic, queue, offset);
+            Offsets.committed(manager, lock, address, group, topic, queue, stored, thrown);
         }
     }
 
@@ -118,7 +122,23 @@ public final class Offsets {
         return lock;
     }
 
-    /** An offset was committed. */
+    /**
+     * What the broker has for a queue after a commit, which may not be what it was asked to have; null if it has nothing.
+     * A queue of LMQ is in no table that all releases have, so what was asked for is taken.
+     */
+    public static Long stored(Object manager, String group, String topic, int queue, long asked) {
+        try {
+            if (group == null || topic == null || group.startsWith(LMQ) || topic.startsWith(LMQ)) {
+                return asked;
+            }
+            return (Long) offsets(table(manager), topic + "@" + group).get(queue);
+        } catch (Throwable error) {
+            BrokerFile.trouble("ConsumerOffsetManager#getOffsetTable", error);
+            return asked;
+        }
+    }
+
+    /** An offset was committed. Nothing is recorded of a commit after which the broker has no offset. */
     public static void committed(
             Object manager,
             Object lock,
@@ -126,10 +146,10 @@ public final class Offsets {
             String group,
             String topic,
             int queue,
-            long offset,
+            Long offset,
             Throwable thrown) {
         try {
-            if (lock != null && thrown == null && isTold(group, topic)) {
+            if (lock != null && thrown == null && offset != null && isTold(group, topic)) {
                 BrokerFile file = BrokerFile.ofPart(manager);
                 Event event = event(file, "commit", group, topic, queue, offset);
                 String path = PATH.get();
@@ -196,7 +216,7 @@ public final class Offsets {
         String before = on("reset");
         Object lock = lock(group, topic, queue);
         Long offset = (Long) offsets(has, topic + "@" + group).get(queue);
-        committed(manager, lock, null, group, topic, queue, offset == null ? -1 : offset, null);
+        committed(manager, lock, null, group, topic, queue, offset == null ? Long.valueOf(-1) : offset, null);
         on(before);
     }
 
