@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from ...traces.errors import TraceError
 from ...traces.io.addresses import is_address, local_path, store_of
 from ...traces.io.parquet import FAILURES
+from ...traces.io.writing import ROWS_OF_A_PAGE
 
 T = TypeVar("T")
 
@@ -42,7 +43,12 @@ BATCH, RUN = "batch", "run"
 LONGEST = 200
 """Maximum length of the name of a folder, as limited by file systems."""
 
-PACKING = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
+PACKING = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "write_page_checksum": True,
+    "max_rows_per_page": ROWS_OF_A_PAGE,
+}
 """Options for writing Parquet."""
 
 _NUMBER = re.compile(r"=(\d{8,})$")

@@ -10,13 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...model.delay import DelayTable, stored_level
+from ..encoding.columns import arrow_positions
 from ..encoding.names import Actor
 from ..format.kinds import Kind
 from .clocks import Step
+from .view import words_of
 
 COLUMNS = ("time", "kind", "broker", "recorder", "level", "due")
 """Columns of the schema that are read."""
@@ -47,12 +50,11 @@ class DueTimes:
 
     def see(self, batch: pa.RecordBatch) -> None:
         """Observe events; a batch has at least :data:`COLUMNS`."""
-        kind = batch.column("kind")
-        if pa.types.is_dictionary(kind.type):
-            if _KINDS.isdisjoint(kind.dictionary.to_pylist()):
-                return
-            kind = kind.cast(kind.type.value_type)
-        few = batch.select(COLUMNS).filter(pc.is_in(kind, pa.array(sorted(_KINDS), kind.type)))
+        kind, words = words_of(batch, "kind")
+        places = np.flatnonzero(np.array([word in _KINDS for word in words]).take(kind))
+        if not len(places):
+            return
+        few = batch.select(COLUMNS).take(arrow_positions(places))
         few = few.filter(few.column("due").is_valid())
         table = pa.table(
             {
@@ -63,7 +65,7 @@ class DueTimes:
                 "after": pc.subtract(few.column("due"), few.column("time")),
             }
         )
-        found = table.group_by([*_KEY]).aggregate([("after", "min"), ("after", "max")])
+        found = table.group_by([*_KEY], use_threads=False).aggregate([("after", "min"), ("after", "max")])
         self._add(
             ((one["broker"], one["recorder"], one["kind"], one["level"]), (one["after_min"], one["after_max"]))
             for one in found.to_pylist()

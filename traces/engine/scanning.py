@@ -201,7 +201,7 @@ class Scanning:
         asked = [sum((word in _WHERE[name]) << bit for bit, name in enumerate(fields)) for word in words]
         asked_of = kinds.looked_up(read_only(np.array([*asked, 0], np.uint8)))
         for bit, name in enumerate(fields):
-            known = batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+            known = _presence(batch.column(name))
             lacks = (asked_of >> bit & 1) > known
             if not lacks.any():
                 continue
@@ -284,3 +284,9 @@ class Scanning:
         values = [[tuple(one) if one.__class__ is list else one for one in column] for column in said["context"]]
         made.context = [ContextEvents(arrays["time"], [arrays[name] for name in FIELDS], values)]
         return made
+
+
+def _presence(column: pa.Array) -> Any:
+    """For each value of a column that has missing ones, whether it is present."""
+    known = Column.of(column.indices if pa.types.is_dictionary(column.type) else column).known
+    return np.unpackbits(known, count=len(column), bitorder="little").view(np.bool_)

@@ -78,7 +78,12 @@ class Repeated:
             close = (time[order[1:]] == time[order[:-1]]) & (key[order[1:]] == key[order[:-1]])
             first, second = order[:-1][close], order[1:][close]
         else:
-            first = np.flatnonzero((time[1:] == time[:-1]) & ((seq[1:] == seq[:-1]) | ~counted[1:]))
+            alike = (time[1:] == time[:-1]) & ((seq[1:] == seq[:-1]) | ~counted[1:])
+            for name in _PLACE:
+                if name in batch.schema.names:
+                    place = _numbers(batch, name)
+                    alike &= place[1:] == place[:-1]
+            first = np.flatnonzero(alike)
             second = first + 1
         if not len(first):
             return again
