@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocketproof.checkers.explore import explore
-from rocketproof.checkers.machine_limits import cores
+from rocketproof.checkers.search.machine_limits import cores
 from rocketproof.model.presets import PRESETS
 from rocketproof.properties.presets import preset_claims
 from rocketproof.properties.verdict import Verdict

@@ -12,10 +12,10 @@ from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from .engines import EXPLORE
-from .machine_limits import half_of_memory
 from .reduction import Reduction
 from .result import Result
 from .run import Run, counted, holds, replay, steps_in_words
+from .search.machine_limits import half_of_memory
 
 if TYPE_CHECKING:
     from .reduction.symmetry import Symmetry

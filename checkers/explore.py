@@ -14,14 +14,14 @@ from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from .engines import EXPLORE
 from .exploration import Exploration, Limits, Progress, judged, judged_deadlock
-from .plain_search import PlainSearch, search_plainly
 from .questions import check_question
 from .reduction import Reduction
+from .search.plain_search import PlainSearch, search_plainly
 
 if TYPE_CHECKING:
     from ..model.kernel.native import CodeCache
-    from .level_search import LevelSearch
-    from .table_search import TableSearch
+    from .search.level_search import LevelSearch
+    from .search.table_search import TableSearch
 
 _MAY_END = "may end"
 """The predicate of states in which a run may end."""
@@ -87,7 +87,7 @@ def explore(
         if folder is None and session is None and not reduce and not stop_when_decided:
             engine = search_plainly(plain, properties, limits, terminal=_MAY_END if terminal else "")
         if engine is None:
-            from .compiled_search import compiled_search
+            from .search.compiled_search import compiled_search
 
             engine = compiled_search(
                 lowered,

@@ -20,11 +20,11 @@ from ..properties.verdict import Verdict
 from .engines import EXPLORE, GROUPS, LIVENESS, PROVE, REFINE, SIMULATE, SPARK, STATEFUL, STRATEGIES
 from .exploration import Exploration, Limits, Progress
 from .explore import explore
-from .machine_limits import half_of_memory
 from .prove.solving import WORK
 from .reduction import Reduction
 from .result import Result
 from .run import counted
+from .search.machine_limits import half_of_memory
 from .strategies import Law
 from .workers import Answer, side_by_side
 

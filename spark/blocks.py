@@ -23,9 +23,10 @@ from ..traces.encoding.packing import Packed, opened, pack, sealed
 from ..traces.encoding.store_counts import StoreCounts, note_stores
 from ..traces.format.kinds import Kind, codes
 from ..traces.format.schema import ABSENT, Group
-from ..traces.monitors import messages, queues
-from ..traces.monitors.messages import MessageEvents
-from ..traces.monitors.queue_events import QueueEvents
+from ..traces.monitors.messages import messages
+from ..traces.monitors.messages.messages import MessageEvents
+from ..traces.monitors.queues import queues
+from ..traces.monitors.queues.queue_events import QueueEvents
 from ..traces.monitors.steps.fold import STORES
 
 CHUNK_ROWS = 1 << 20

@@ -23,10 +23,10 @@ from ..traces.engine.result import CheckResult, merge
 from ..traces.engine.scan import Scan
 from ..traces.format.schema import Group
 from ..traces.monitors.fold import Fold, Outcome, nothing
-from ..traces.monitors.group_shares import GroupShare
-from ..traces.monitors.groups import GroupMonitor
-from ..traces.monitors.messages import MessageFold
-from ..traces.monitors.queues import queue_folds
+from ..traces.monitors.groups.group_shares import GroupShare
+from ..traces.monitors.groups.groups import GroupMonitor
+from ..traces.monitors.messages.messages import MessageFold
+from ..traces.monitors.queues.queues import queue_folds
 from ..traces.recorders.members import members_of
 from .blocks import Block, Packer, Row, unpacked
 from .order import InOrder, by_key

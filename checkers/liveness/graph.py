@@ -21,8 +21,8 @@ from ...model.kernel.layout import Layout
 from ...model.kernel.native import NativeMachine
 from ...model.kernel.plain import PlainMachine, StateTuple
 from ..exploration import NO_LIMITS, Limits
-from ..native_calls import call_properties, call_successors
-from ..search import hash_of, same
+from ..search.loop import hash_of, same
+from ..search.native_calls import call_properties, call_successors
 
 MAX_STATES = 2**31 - 1
 MAX_INSTANCES = 2**16

@@ -16,7 +16,7 @@ from ...model.kernel.layout import layout
 from ...model.kernel.native import CodeCache, compile_machine
 from ...model.kernel.plain import PlainMachine
 from ..exploration import NO_LIMITS, Limits
-from ..plain_search import has_few_steps, is_too_much
+from ..search.plain_search import has_few_steps, is_too_much
 from .graph import EDGE_BYTES, STATE_BYTES, Graph, reachable_graph
 
 

@@ -13,12 +13,12 @@ from ...model.kernel import ModelError
 from ...model.kernel.native import NativeMachine
 from ...properties.property import Kind
 from ...properties.verdict import Verdict
-from .. import search
 from ..engines import OF_RUNS
 from ..exploration import Limits
 from ..liveness import violating_lasso
 from ..liveness.graph import Graph, reachable_graph
-from ..native_calls import NOT_FOUND
+from ..search import loop as search
+from ..search.native_calls import NOT_FOUND
 from .ground import Question
 
 _FIRST_PAUSE = 4096

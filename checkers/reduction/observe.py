@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...machine_code.compiled import heavy, part
 from ...model.kernel.native import NativeMachine, NativeTruths
-from ..native_calls import call_successors, call_with_result
+from ..search.native_calls import call_successors, call_with_result
 
 _STEPS = 3000
 _LONGEST_WALK = 60

@@ -35,7 +35,7 @@ from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache, NativeMachine, compile_truths
 from ...properties.property import Kind as PropertyKind
 from ...properties.property import Property
-from ..native_calls import NOT_FOUND, call_with_result
+from ..search.native_calls import NOT_FOUND, call_with_result
 from .conditions import Conditions, Kind
 from .dependence import Analysis, Dependence, key_of, load, store
 from .observe import observe

@@ -20,7 +20,7 @@ from ...machine_code.compiled import heavy, part
 from ...model.kernel import Cell, Elements, ModelError
 from ...model.kernel.layout import WORD_BITS
 from ...model.kernel.native import CodeCache, NativeMachine, compile_moves
-from ..native_calls import call_with_result
+from ..search.native_calls import call_with_result
 from .equivariance import symmetric_domains
 
 _FEW_PERMUTATIONS = 24

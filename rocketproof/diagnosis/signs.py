@@ -23,7 +23,7 @@ from ..traces.engine.result import CheckResult
 from ..traces.explain.by_model import place_of
 from ..traces.format.kinds import Kind, Path
 from ..traces.io import Trace
-from ..traces.monitors.subscriptions import Unequal
+from ..traces.monitors.groups.subscriptions import Unequal
 
 FOLLOWED_WHOLE = 1_000_000
 """Number of events up to which a trace is followed through the model as a whole; in larger ones, only queues with

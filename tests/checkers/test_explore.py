@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from rocketproof.checkers import plain_search
 from rocketproof.checkers.exploration import NO_DEADLOCK, Limits, Progress
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.run import story
+from rocketproof.checkers.search import plain_search
 from rocketproof.model.examples import EXAMPLES, Sized, two_phase_commit
 from rocketproof.model.kernel import Domain, Int, Machine, ModelError, State, lower
 from rocketproof.model.kernel.plain import PlainMachine

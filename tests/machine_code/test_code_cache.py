@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketproof.checkers import plain_search
 from rocketproof.checkers.explore import explore
+from rocketproof.checkers.search import plain_search
 from rocketproof.machine_code import code_cache
 from rocketproof.machine_code.code_cache import FileCodeCache, user_cache
 from rocketproof.model.examples import two_phase_commit

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 import rocketproof.traces
-from rocketproof.checkers import search
-from rocketproof.checkers.native_calls import call_properties, call_successors
+from rocketproof.checkers.search import loop as search
+from rocketproof.checkers.search.native_calls import call_properties, call_successors
 from rocketproof.machine_code import compiled
 from rocketproof.machine_code.code_cache import FileCodeCache
 from rocketproof.machine_code.compiled import Entry, entry, hot, part
 from rocketproof.machine_code.dependence import dependence_of
 from rocketproof.machine_code.functions import Compiled, Instruction
-from rocketproof.traces.monitors import message_table
+from rocketproof.traces.monitors.messages import message_table
 
 SOURCE = """
 LIMIT = 3

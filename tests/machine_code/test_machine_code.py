@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rocketproof.checkers.search import index
+from rocketproof.checkers.search.loop import index
 from rocketproof.machine_code import compiled, compiling
 from rocketproof.machine_code.arguments import text_of, words_of
 from rocketproof.machine_code.code_cache import FileCodeCache

@@ -27,9 +27,9 @@ from rocketproof.traces.engine.context import Context
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import ABSENT
 from rocketproof.traces.io.time_order import TimeOrder
-from rocketproof.traces.monitors.messages import MessageEvents, MessageFold
-from rocketproof.traces.monitors.queue_events import QueueEvents
-from rocketproof.traces.monitors.queues import QueueFold
+from rocketproof.traces.monitors.messages.messages import MessageEvents, MessageFold
+from rocketproof.traces.monitors.queues.queue_events import QueueEvents
+from rocketproof.traces.monitors.queues.queues import QueueFold
 
 
 def batch(time: Any, *, queue: Any = 0, seq: Any = None) -> pa.RecordBatch:

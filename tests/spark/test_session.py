@@ -88,7 +88,7 @@ def test_a_task_that_fails_is_told_by_its_error(spark: Any) -> None:
 
 
 def test_workers_begin_with_the_code_of_the_kit(spark: Any) -> None:
-    names = ["rocketproof.spark.check", "rocketproof.traces.monitors.queues", "pandas"]
+    names = ["rocketproof.spark.check", "rocketproof.traces.monitors.queues.queues", "pandas"]
     loaded = spark.sparkContext.parallelize(names, 3).map(lambda name: name in __import__("sys").modules)
     assert loaded.collect() == [True, True, True]
 

@@ -1,7 +1,7 @@
 """Causes: what must have come before an event in the same process, and values that no answer can have.
 
-:class:`Missing` is to be read as a specification; :mod:`..monitors.causes` applies it. A process is judged from its
-beginning on: in a complete recording, or if its start was recorded.
+:class:`Missing` is to be read as a specification; :mod:`..monitors.tables.causes` applies it. A process is judged from
+its beginning on: in a complete recording, or if its start was recorded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Steps of groups: what a process does in its group follows from what it did, and from what it was sent, before.
 
-:class:`GroupMisstep` is to be read as a specification, as :mod:`.steps` is for queues; :mod:`..monitors.group_steps`
-applies it. A row is judged if the kinds that it needs were recorded, from the first of them on.
+:class:`GroupMisstep` is to be read as a specification, as :mod:`.steps` is for queues;
+:mod:`..monitors.groups.group_steps` applies it. A row is judged if the kinds that it needs were recorded, from the
+first of them on.
 """
 
 from __future__ import annotations

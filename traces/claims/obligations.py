@@ -4,7 +4,7 @@ loop.
 :data:`OBLIGATIONS` says which mark of a queue (:mod:`.marks`), in which condition, has to come how far by when. The
 order of the obligations is that of their causes: if an earlier one is broken, a later one on the same queue at the same
 time is not reported, as it could not be met. Explanations for a late one, such as the death of its process, are in
-``monitors/late.py``.
+``monitors/queues/late.py``.
 """
 
 from __future__ import annotations

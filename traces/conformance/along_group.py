@@ -15,8 +15,8 @@ from ...model.kernel.lowered import Instance
 from ...model.kernel.plain import StateTuple
 from ...model.membership import Life
 from ..format.kinds import CLIENT_ENDS, FAILURES, Kind, Result
-from ..monitors.allocations import Unreadable, queues_of
-from ..monitors.subscriptions import parse_subscription
+from ..monitors.groups.allocations import Unreadable, queues_of
+from ..monitors.groups.subscriptions import parse_subscription
 from .alongside import Following, Shows, possible
 from .events import Actor, Event
 

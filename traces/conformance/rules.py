@@ -12,7 +12,7 @@ from ...model.retry_policy import EXPIRY_LEVEL, copy_times, fallback_level, is_d
 from ..encoding.names import DEAD_LETTER_PREFIX, group_of_topic
 from ..format.kinds import FAILURES, Kind, Path, Result
 from ..format.schema import Group, Header
-from ..monitors.allocations import Unreadable, expected_share, queues_of, strategy_of
+from ..monitors.groups.allocations import Unreadable, expected_share, queues_of, strategy_of
 from .events import Event
 from .result import Mismatch
 

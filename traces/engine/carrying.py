@@ -30,7 +30,7 @@ from ..format.schema import Header
 from ..io import Trace
 from ..monitors.fold import Carried as OfFold
 from ..monitors.fold import Fold
-from ..monitors.groups import GroupMonitor
+from ..monitors.groups.groups import GroupMonitor
 from ..recorders.members import members_of
 from ..recorders.repeated import REPEATED
 from .context import Context, actor_of

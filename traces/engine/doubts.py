@@ -23,7 +23,7 @@ from ..format.coverage import ALL_KINDS, EVER, EVIDENCE_BIT, SETTINGS, Coverage,
 from ..format.kinds import CALLS, Kind
 from ..format.message_status import MessageStatus
 from ..monitors.fold import MOST_KEPT, Outcome
-from ..monitors.messages import WITHOUT_ORIGIN
+from ..monitors.messages.messages import WITHOUT_ORIGIN
 from .findings import Doubt, Note
 from .stored_elsewhere import OTHER_KEYS
 

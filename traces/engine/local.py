@@ -20,10 +20,10 @@ from ..encoding.shares import Share
 from ..encoding.store_counts import StoreCounts
 from ..io import Trace
 from ..monitors.fold import Fold, Outcome
-from ..monitors.groups import GroupMonitor
-from ..monitors.messages import MessageFold
-from ..monitors.queue_ends import settle_ends, settle_first_starts, settle_unpulled
-from ..monitors.queues import queue_folds
+from ..monitors.groups.groups import GroupMonitor
+from ..monitors.messages.messages import MessageFold
+from ..monitors.queues.queue_ends import settle_ends, settle_first_starts, settle_unpulled
+from ..monitors.queues.queues import queue_folds
 from ..recorders.members import members_of
 from .clock_doubts import order_doubted
 from .doubts import doubted

@@ -20,7 +20,7 @@ from ..encoding.coding import COLUMNS, Coder
 from ..encoding.names import Names, Slot
 from ..format.kinds import Kind, codes
 from ..monitors.fold import Outcome
-from ..monitors.queue_ends import whole
+from ..monitors.queues.queue_ends import whole
 from .findings import Note
 from .reading import Recorded
 

@@ -19,7 +19,7 @@ from ..format.coverage import joined
 from ..format.kinds import BROKER_RUNS, CONTEXT, IN_WINDOW, LOCKS, Kind, Path, codes
 from ..format.schema import ABSENT
 from ..io import Trace
-from ..monitors.runs import REPEATED
+from ..monitors.groups.runs import REPEATED
 from .sentences import Event
 from .source_lines import Place, locations, pieces
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..engine.context import actor_of
 from ..format.kinds import Kind, Path, Result
 from ..format.whole_number import whole_number
-from ..monitors.subscriptions import NUMBERED, parse_subscription
+from ..monitors.groups.subscriptions import NUMBERED, parse_subscription
 from .timelines import GIVEN_UP
 
 Event = Mapping[str, Any]

@@ -16,7 +16,7 @@ from ..encoding.names import Names, Slot
 from ..engine.findings import Doubt, Note
 from ..format.kinds import CONTEXT, Kind
 from ..io import Trace
-from ..monitors.runs import REPEATED
+from ..monitors.groups.runs import REPEATED
 from .by_model import told_by_model
 from .evidence import Found, Question, collect, turning_points
 from .sentences import clock, tell

@@ -14,7 +14,7 @@ import numpy as np
 from ..encoding.names import Actor, Names, Slot
 from ..engine.findings import Note
 from ..format.kinds import Path
-from ..monitors.ownership import End
+from ..monitors.queues.ownership import End
 
 _PATHS = tuple(Path)
 

@@ -12,7 +12,7 @@ from ..claims.step import Steps
 from ..claims.steps import Misstep
 from ..encoding.names import Actor, Names, Slot
 from ..format.kinds import Kind
-from ..monitors.allocations import Unreadable, expected_share, strategy_of
+from ..monitors.groups.allocations import Unreadable, expected_share, strategy_of
 from .evidence import Found
 from .sentences import clock, queues_in_words
 

@@ -8,10 +8,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from rocketproof.checkers import plain_search
 from rocketproof.checkers.exploration import Limits
 from rocketproof.checkers.liveness.graph import Graph, reachable_graph
 from rocketproof.checkers.liveness.small_graph import graph_of, small_graph
+from rocketproof.checkers.search import plain_search
 from rocketproof.model.examples import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 from rocketproof.model.kernel import Configuration, Int, Machine, ModelError, Predicate, State, lower
 from rocketproof.model.kernel.native import compile_machine

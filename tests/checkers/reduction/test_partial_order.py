@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rocketproof.checkers.compiled_search as compiled_search_module
+import rocketproof.checkers.search.compiled_search as compiled_search_module
 from rocketproof.checkers.exploration import Exploration, Limits
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.reduction import Reduction

@@ -26,7 +26,7 @@ from rocketproof.output.progress import Progress
 from rocketproof.traces.claims.claims import CLAIMS
 from rocketproof.traces.engine import local
 from rocketproof.traces.generate.simulation import Plan, simulate
-from rocketproof.traces.monitors.messages import MessageFold
+from rocketproof.traces.monitors.messages.messages import MessageFold
 
 from ..command import run
 

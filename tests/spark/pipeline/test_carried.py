@@ -14,7 +14,7 @@ import pytest
 from rocketproof.spark.pipeline import Table, ingest
 from rocketproof.spark.pipeline.carried import CARRIED, STATES
 from rocketproof.traces.engine import carried_files, pieces
-from rocketproof.traces.monitors.balance import Balance
+from rocketproof.traces.monitors.groups.balance import Balance
 
 from .tables import checked, mined, rows, said, simulated, write
 from .test_pipeline import ALL_TABLES

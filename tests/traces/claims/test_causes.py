@@ -11,7 +11,7 @@ from rocketproof.traces.claims.claims import claim
 from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 
-from ..monitors.queue_events import (
+from ..monitors.queues.queue_events import (
     EVERYTHING,
     Checked,
     assign,

@@ -15,7 +15,7 @@ from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, slave_of
 
-from ..monitors.group_events import EVERYTHING, Event, Judged, event, heartbeat, rebalance, start
+from ..monitors.groups.group_events import EVERYTHING, Event, Judged, event, heartbeat, rebalance, start
 
 QUEUES = ["b:0", "b:1"]
 ORDERLY = {"G": Group(listener="orderly", mode="clustering")}

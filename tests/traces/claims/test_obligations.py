@@ -15,7 +15,7 @@ from rocketproof.traces.engine.findings import Doubt
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group
 
-from ..monitors.queue_events import (
+from ..monitors.queues.queue_events import (
     BROADCASTING,
     EVERYTHING,
     MINUTE,

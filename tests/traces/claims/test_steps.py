@@ -16,7 +16,7 @@ from rocketproof.traces.explain.titles import title
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.format.schema import Group, slave_of
 
-from ..monitors.queue_events import (
+from ..monitors.queues.queue_events import (
     EVERYTHING,
     Checked,
     broker_restart,
@@ -419,7 +419,7 @@ def groups_of(misstep: Misstep) -> dict[str, Any]:
 
 
 BY_QUEUE = [one for one in Misstep if one is not Misstep.STORED_ELSEWHERE]
-"""Those that the folds by queue find; for the other one, see ``tests/traces/monitors/test_stored_elsewhere.py``."""
+"""Found by the folds by queue; for the other one, see ``tests/traces/monitors/messages/test_stored_elsewhere.py``."""
 
 
 @pytest.mark.parametrize("misstep", BY_QUEUE)

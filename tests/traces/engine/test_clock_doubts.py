@@ -15,7 +15,7 @@ from rocketproof.traces.format.coverage import ALL_KINDS, Coverage, Hole
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.io import open_trace
 
-from ..monitors.queue_events import assign, commit, consumed, event, found
+from ..monitors.queues.queue_events import assign, commit, consumed, event, found
 
 ONE, TWO, BROKER = Actor("one", 0), Actor("two", 0), Actor("b", -1)
 GROUPS = {ONE: {"G", "H"}, TWO: {"I"}}

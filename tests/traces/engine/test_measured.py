@@ -8,7 +8,7 @@ from rocketproof.traces.encoding.names import Actor, Slot
 from rocketproof.traces.engine.measured import Overlaps, overlaps
 from rocketproof.traces.explain.timelines import Ownership
 from rocketproof.traces.format.kinds import Path
-from rocketproof.traces.monitors.ownership import End
+from rocketproof.traces.monitors.queues.ownership import End
 
 FIRST, SECOND = Slot("g", "t", "b", 0), Slot("g", "t", "b", 1)
 

@@ -24,10 +24,10 @@ from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
 
-from ..monitors.queue_events import assign, broker_restart, heartbeat, revoke, start
-from ..monitors.queue_events import deliver as delivery
-from ..monitors.queue_events import result as ended
-from ..monitors.queue_events import send_back as sent_back
+from ..monitors.queues.queue_events import assign, broker_restart, heartbeat, revoke, start
+from ..monitors.queues.queue_events import deliver as delivery
+from ..monitors.queues.queue_events import result as ended
+from ..monitors.queues.queue_events import send_back as sent_back
 from ..recordings import write
 
 SAMPLE = "graceful-shutdown-slow-listener-5.3.3"

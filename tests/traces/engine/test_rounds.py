@@ -14,7 +14,7 @@ from rocketproof.traces.io import open_trace
 from rocketproof.traces.io.writing import JsonlWriter
 from rocketproof.traces.samples import settings_of
 
-from ..monitors.queue_events import event
+from ..monitors.queues.queue_events import event
 
 SECOND = 1_000
 

@@ -8,7 +8,7 @@ from rocketproof.traces.encoding.names import Actor, Names, Slot
 from rocketproof.traces.engine.findings import ROW, Note
 from rocketproof.traces.explain.timelines import Oddity, offset_points, ownerships
 from rocketproof.traces.format.kinds import Path, codes
-from rocketproof.traces.monitors.ownership import End
+from rocketproof.traces.monitors.queues.ownership import End
 
 PATH = codes(Path)
 ONE, OTHER = Slot("G", "T", "b", 0), Slot("G", "T", "b", 1)

@@ -5,7 +5,7 @@ from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.format.kinds import Kind
 from rocketproof.traces.monitors.standstills import Standstills, within
 
-from .group_events import Event, Judged, event, heartbeat, rebalance
+from .groups.group_events import Event, Judged, event, heartbeat, rebalance
 
 PAUSE = 40_000
 STOPPED = range(90_000, 250_000)

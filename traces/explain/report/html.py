@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 from ....properties.verdict import Verdict
 from ...engine.result import CheckResult, ClaimVerdict
 from ...format.printable import printable_document
-from ...monitors.rebalance_history import Change, Flapping, flapping, rebalance_history
-from ...monitors.subscriptions import Subscribed, subscription_table
+from ...monitors.groups.rebalance_history import Change, Flapping, flapping, rebalance_history
+from ...monitors.groups.subscriptions import Subscribed, subscription_table
 from ..clock_sentences import clock_rows, corrections
 from ..incidents import in_words, incidents
 from ..story import CERTAIN, Story

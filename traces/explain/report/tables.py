@@ -21,10 +21,10 @@ from ...engine.findings import Doubt, Note
 from ...format.kinds import Path
 from ...format.message_status import MessageStatus
 from ...format.schema import ABSENT
-from ...monitors.commits import Jump
-from ...monitors.ownership import End
-from ...monitors.subscriptions import Unequal
-from ...monitors.views import Differ
+from ...monitors.groups.subscriptions import Unequal
+from ...monitors.groups.views import Differ
+from ...monitors.queues.commits import Jump
+from ...monitors.queues.ownership import End
 
 if TYPE_CHECKING:
     from ...engine.result import CheckResult

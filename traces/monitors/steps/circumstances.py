@@ -22,8 +22,8 @@ from ...encoding.names import ORDERLY, Actor, Names
 from ...engine.context import Context, actor_of, brokers_of
 from ...format.kinds import BROKER_RUNS, CLIENT_ENDS, Kind, Path, codes
 from ...format.schema import is_of_slave, master_of, may_change_master
+from ..groups.subscriptions import parse_subscription
 from ..standstills import Standstills
-from ..subscriptions import parse_subscription
 from ..terms import NEVER
 from .pulls import HELD, PAUSED
 from .state import APART, LATE, SILENCE

@@ -25,7 +25,7 @@ from ...engine.findings import ROW, Doubt, Note
 from ...format.coverage import evidence_mask
 from ...format.kinds import IN_WINDOW, LOCKS, Kind, Path, codes
 from ..fold import FoldOfTables, Outcome, nothing
-from ..queue_events import QueueEvents
+from ..queues.queue_events import QueueEvents
 from ..terms import NEVER, terms_of
 from .circumstances import Circumstances
 from .limits import HIGHEST_LIMIT, mend, move, put_off

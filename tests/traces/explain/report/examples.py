@@ -23,7 +23,7 @@ from rocketproof.traces.format.message_status import MessageStatus
 from rocketproof.traces.format.schema import ABSENT, Group, Header
 from rocketproof.traces.io import Problems
 from rocketproof.traces.monitors.fold import Outcome, nothing
-from rocketproof.traces.monitors.ownership import End
+from rocketproof.traces.monitors.queues.ownership import End
 
 BEGIN = 1_772_366_400_000
 """2026-03-01 12:00 UTC."""

@@ -16,7 +16,7 @@ from rocketproof.traces.explain.report.ownership import Lane
 from rocketproof.traces.explain.report.words import counted, queue, span, utc
 from rocketproof.traces.explain.timelines import Ownership
 from rocketproof.traces.format.kinds import Path
-from rocketproof.traces.monitors.ownership import End
+from rocketproof.traces.monitors.queues.ownership import End
 
 from .examples import BEGIN, MINUTE, ORDERS, PATH, SECOND, Rows, result, troubled
 

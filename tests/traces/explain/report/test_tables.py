@@ -21,10 +21,10 @@ from rocketproof.traces.explain.report.tables import (
 )
 from rocketproof.traces.explain.report.tables import verdicts as verdict_table
 from rocketproof.traces.format.message_status import MessageStatus
-from rocketproof.traces.monitors.commits import Jump
-from rocketproof.traces.monitors.ownership import End
-from rocketproof.traces.monitors.subscriptions import Unequal
-from rocketproof.traces.monitors.views import Differ
+from rocketproof.traces.monitors.groups.subscriptions import Unequal
+from rocketproof.traces.monitors.groups.views import Differ
+from rocketproof.traces.monitors.queues.commits import Jump
+from rocketproof.traces.monitors.queues.ownership import End
 
 from .examples import BEGIN, PATH, Rows, clean, troubled
 from .examples import Path as Way

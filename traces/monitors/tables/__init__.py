@@ -1,0 +1,1 @@
+"""The folds that apply the tables of :mod:`...claims`: causes and obligations."""
