@@ -223,7 +223,7 @@ def violation(
 
 
 def shrink(lowered: Lowered, violated: Property, steps: Sequence[int]) -> tuple[int, ...]:
-    """Let Hypothesis shrink a run that ends where ``violated`` does not hold."""
+    """Let Hypothesis shrink a run that ends where ``violated`` does not hold, and passes no state twice."""
     machine = stateful_machine(lowered, [violated])
     start = _Start(choices_of(machine, steps))
     short = violation(

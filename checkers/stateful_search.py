@@ -65,15 +65,15 @@ def search_stateful(
     covered = f"{runs:,} runs of up to {steps:,} steps drawn by Hypothesis (seed {seed}){limit}"
     results = []
     for prop in properties:
-        run = found.get(prop.id)
+        shown = found.get(prop.id)
         results.append(
             Result(
                 property=prop.id,
-                verdict=Verdict.UNKNOWN if run is None else Verdict.VIOLATED,
+                verdict=Verdict.UNKNOWN if shown is None else Verdict.VIOLATED,
                 engine=STATEFUL,
-                bounds=f"{'not violated' if run is None else 'found'} in {covered}",
+                bounds=f"{'not violated' if shown is None else 'found'} in {covered}",
                 seconds=time.perf_counter() - started,
-                run=run,
+                run=shown,
                 figures={"runs": runs},
             )
         )

@@ -278,7 +278,8 @@ def test_hypothesis_shrinks_from_the_run_it_is_given(
         run.steps[:position]
         for run in (random_run(plain, seed, 60) for seed in range(10_000))
         for position, state in enumerate(run.states)
-        if not plain.holds(prop.id, state) and position > length + 4
+        if not plain.holds(prop.id, state) and position > length + 2
+        if len(set(run.states[: position + 1])) == position + 1
     )
     executed: list[tuple[int, ...]] = []
     monkeypatch.setattr(KernelStateMachine, "teardown", lambda self: executed.append(tuple(self.taken)), raising=True)
