@@ -242,7 +242,8 @@ def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[
 
     They come in the order in which Hypothesis draws: go on (False), before the first step how many rules to switch off
     (0), the only rule is not switched off (False), before the first step that it does not explore (0) and that no
-    action is rare (0 for each), then the place of the step. A version of Hypothesis that draws differently would find nothing to shrink.
+    action is rare (0 for each), then the place of the step. A version of Hypothesis that draws differently would find
+    nothing to shrink.
     """
     choices: list[bool | int] = []
     run = machine()
