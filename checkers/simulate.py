@@ -23,7 +23,7 @@ from .result import Result
 from .run import Run, holds, replay
 from .stateful import shrink, stateful_machine
 
-__all__ = ["random_run", "short_run", "simulate", "stateful_machine"]
+__all__ = ["random_run", "shortened", "simulate", "stateful_machine"]
 
 _GUESSES = 4
 
@@ -62,7 +62,7 @@ def simulate(
         run: Run | None = None
         if prop.id in search.found:
             number, path = search.found[prop.id]
-            run = _short(machine, prop, path)
+            run = shortened(machine, prop, path)
             verdict = Verdict.VIOLATED if always else Verdict.HOLDS
             bounds = f"found in random run {number + 1:,} (seed {seed}), shortened from {len(path)} to {len(run)} steps"
         else:
@@ -172,21 +172,12 @@ def _decides(machine: PlainMachine, prop: Property, state: StateTuple) -> bool:
     return machine.holds(prop.id, state) is (prop.kind is Kind.SOMETIMES)
 
 
-def _short(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
+def shortened(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
     """Shorten a run that decides ``prop``, and replay it."""
     steps = _without_detours(machine, prop, steps)
     if prop.kind is Kind.ALWAYS:
-        steps = shrink(machine.lowered, prop, steps)
-    return short_run(machine, prop, steps)
-
-
-def short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> Run:
-    """A run that decides ``prop``, without its unnecessary parts, replayed.
-
-    Raises:
-        ModelError: it does not decide it.
-    """
-    run = replay(machine, _without_detours(machine, prop, steps))
+        steps = _without_detours(machine, prop, shrink(machine.lowered, prop, steps))
+    run = replay(machine, steps)
     if holds(machine, prop.id, run.states[-1]) is not (prop.kind is Kind.SOMETIMES):
         raise ModelError(f"the run found for {prop.id} does not show it when replayed; the engine is wrong.")
     return run
@@ -194,22 +185,23 @@ def short_run(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> 
 
 def _without_detours(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> tuple[int, ...]:
     """The ``steps`` without the parts that are not needed to decide ``prop``, the longest parts removed first."""
-    for size in reversed(range(1, len(steps) + 1)):
-        for start in reversed(range(len(steps) - size + 1)):
-            shorter = _until_decided(machine, prop, steps[:start] + steps[start + size :])
-            if shorter is not None:
-                return _without_detours(machine, prop, shorter)
+    size = len(steps)
+    while size:
+        parts = (steps[:start] + steps[start + size :] for start in reversed(range(len(steps) - size + 1)))
+        shorter = (_until_decided(machine, prop, part) for part in parts)
+        found = next((run for run in shorter if run is not None), None)
+        steps, size = (steps, size - 1) if found is None else (found, min(size, len(found)))
     return steps
 
 
 def _until_decided(machine: PlainMachine, prop: Property, steps: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The first part of ``steps`` that decides ``prop``; None if none does, or if a step is not enabled."""
-    state = machine.initial
-    for position, number in enumerate(steps):
+    """The first part of ``steps`` that decides ``prop``, without what cannot happen; None if none does."""
+    state, taken = machine.initial, []
+    for number in steps:
         if _decides(machine, prop, state):
-            return steps[:position]
+            break
         following = machine.step(state, number)
-        if following is None:
-            return None
-        state = following
-    return steps if _decides(machine, prop, state) else None
+        if following is not None:
+            taken.append(number)
+            state = following
+    return tuple(taken) if _decides(machine, prop, state) else None

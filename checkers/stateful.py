@@ -6,6 +6,8 @@ state machine to shrink what its faster walks have found, and the engine ``state
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -53,6 +55,15 @@ class Choice(int):
 _STUCK = Choice(-1, "nothing, since nothing can happen")
 
 
+_RAREST = 4
+_TRIES = 32
+_PLACES = 1 << 16
+_EXPLORES = st.integers(0, 3)
+"""The simplest runs do not explore: three of four do, but they are hard to shrink."""
+_PLACE = st.integers(0, _PLACES - 1)
+"""One strategy for all draws of steps: building strategies is what takes time."""
+
+
 @st.composite
 def _next_choice(draw: st.DrawFn) -> Choice:
     machine: KernelStateMachine = draw(st.runner())
@@ -63,13 +74,14 @@ class KernelStateMachine(RuleBasedStateMachine):
     """The common part of all generated state machines; subclassed by :func:`stateful_machine`.
 
     There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and
-    discard the run if no other can happen, which is the case for most runs of a protocol. Here a run merely *avoids*
-    some actions.
+    discard the run if no other can happen, which is the case for most runs of a protocol. Here some actions are merely
+    *rare* in a run, up to 256 times rarer than others.
 
     Attributes:
         plain: the machine in its plain Python form.
         always: the properties checked in every state.
         actions: the instances of each action.
+        rarities: draws for each action how rare it is in a run, from 0 to 4.
         now: the current state.
         taken: numbers of the instances taken so far.
     """
@@ -77,28 +89,58 @@ class KernelStateMachine(RuleBasedStateMachine):
     plain: ClassVar[PlainMachine]
     always: ClassVar[tuple[Property, ...]]
     actions: ClassVar[tuple[tuple[Choice, ...], ...]]
+    rarities: ClassVar[st.SearchStrategy[list[int]]]
 
     def __init__(self) -> None:
         super().__init__()
         self.now: StateTuple = self.plain.initial
         self.taken: list[int] = []
-        self._enabled: dict[int, bool] = {}
-        self._avoided: frozenset[int] | None = None
-
-    def possible(self) -> list[int]:
-        """Positions in ``actions`` of the actions that can happen now."""
-        return [number for number, instances in enumerate(self.actions) if any(map(self._can, instances))]
+        self._seen: set[StateTuple] = set()
+        self._following: dict[int, StateTuple | None] = {}
+        self._weights = [1] * len(self.actions)
+        self._explores = False
 
     def choose(self, draw: st.DrawFn) -> Choice:
-        """Draw an action and then one of its instances, so that many instances of one action do not drown another."""
-        if self._avoided is None:
-            flags = draw(st.lists(st.booleans(), max_size=len(self.actions)))
-            self._avoided = frozenset(number for number, flag in enumerate(flags) if flag)
-        possible = self.possible()
-        if not possible:
-            return _STUCK
-        wanted = [number for number in possible if number not in self._avoided] or possible
-        return draw(st.sampled_from(self.actions[draw(st.sampled_from(wanted))]).filter(self._can))
+        """Draw an action by its weight in this run, and one of its instances.
+
+        If it cannot happen, or leads where a run that explores has been, others are tried, in an order that depends on
+        what was drawn alone. The same number therefore tends to mean the same step if steps before it are left out.
+        """
+        if not self.taken:
+            self._explores = draw(_EXPLORES) > 0
+            self._weights = [4 ** (_RAREST - rarity) for rarity in draw(self.rarities)]
+        place = draw(_PLACE)
+        for _ in range(_TRIES):
+            action, share = self._at(place)
+            choices = self.actions[action]
+            first = int(share * len(choices))
+            for choice in choices[first:] + choices[:first]:
+                following = self._after(choice)
+                if following is not None and following not in self._seen:
+                    return choice
+            place = (place * 25173 + 13849) % _PLACES
+        possible = [choice for choices in self.actions for choice in choices if self._after(choice) is not None]
+        return next((choice for choice in possible if self._after(choice) not in self._seen), (*possible, _STUCK)[0])
+
+    def place_of(self, number: int) -> int:
+        """What is drawn to take an instance in a run without rare actions."""
+        for action, choices in enumerate(self.actions):
+            if number in choices:
+                share = (action + (choices.index(number) + 0.5) / len(choices)) / len(self.actions)
+        return int(share * _PLACES)
+
+    def _at(self, place: int) -> tuple[int, float]:
+        """The action at a place, and how far in its share the place is."""
+        ends = list(itertools.accumulate(self._weights))
+        wanted = place * ends[-1] / _PLACES
+        action = bisect.bisect(ends, wanted)
+        return action, 1 - (ends[action] - wanted) / self._weights[action]
+
+    def _after(self, choice: Choice) -> StateTuple | None:
+        """The state after an instance; None if it cannot happen."""
+        if choice not in self._following:
+            self._following[choice] = self.plain.step(self.now, choice)
+        return self._following[choice]
 
     @rule(instance=_next_choice())
     def step(self, instance: Choice) -> None:
@@ -108,7 +150,9 @@ class KernelStateMachine(RuleBasedStateMachine):
             assert following is not None, f"{instance} is not enabled"
             self.now = following
             self.taken.append(int(instance))
-            self._enabled = {}
+            if self._explores:
+                self._seen.add(following)
+            self._following = {}
 
     @invariant()
     def properties_hold(self) -> None:
@@ -116,11 +160,6 @@ class KernelStateMachine(RuleBasedStateMachine):
         for prop in self.always:
             if not self.plain.holds(prop.id, self.now):
                 raise PropertyViolated(prop, self.taken, self.plain.lowered)
-
-    def _can(self, number: int) -> bool:
-        if number not in self._enabled:
-            self._enabled[number] = self.plain.step(self.now, number) is not None
-        return self._enabled[number]
 
 
 def stateful(configuration: Configuration, properties: Iterable[Property]) -> type[KernelStateMachine]:
@@ -154,6 +193,7 @@ def stateful_machine(lowered: Lowered, properties: Iterable[Property]) -> type[K
         "plain": PlainMachine(lowered),
         "always": always,
         "actions": tuple(tuple(choices) for choices in by_action.values()),
+        "rarities": st.lists(st.integers(0, _RAREST), min_size=len(by_action), max_size=len(by_action)),
     }
     return type(title, (KernelStateMachine,), members)
 
@@ -161,7 +201,7 @@ def stateful_machine(lowered: Lowered, properties: Iterable[Property]) -> type[K
 def violation(
     machine: type[KernelStateMachine],
     *,
-    seed: int,
+    seed: int | str,
     runs: int,
     steps: int,
     phases: Sequence[Phase] = (Phase.generate, Phase.shrink),
@@ -201,25 +241,15 @@ def choices_of(machine: type[KernelStateMachine], steps: Sequence[int]) -> list[
     """The choices with which Hypothesis makes ``machine`` take ``steps``.
 
     They come in the order in which Hypothesis draws: go on (False), before the first step how many rules to switch off
-    (0), the only rule is not switched off (False), before the first step no action is avoided (False), then the action
-    and the instance if there are several. A version of Hypothesis that draws differently would find nothing to shrink.
+    (0), the only rule is not switched off (False), before the first step that it does not explore (0) and that no
+    action is rare (0 for each), then the place of the step. A version of Hypothesis that draws differently would find
+    nothing to shrink.
     """
     choices: list[bool | int] = []
     run = machine()
     for number in steps:
-        choices.extend((False, False) if choices else (False, 0, False, False))
-        possible = run.possible()
-        action, place, instance = next(
-            (action, place, instance)
-            for action, instances in enumerate(run.actions)
-            for place, instance in enumerate(instances)
-            if instance == number
-        )
-        if len(possible) > 1:
-            choices.append(possible.index(action))
-        if len(run.actions[action]) > 1:
-            choices.append(place)
-        run.step(instance)
+        choices.extend((False, False) if choices else (False, 0, False, 0, *(0 for _ in run.actions)))
+        choices.append(run.place_of(number))
     return choices
 
 

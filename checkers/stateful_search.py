@@ -1,9 +1,9 @@
 """The engine ``stateful``: Hypothesis drives a machine, with the properties as invariants, and shrinks what it
 finds.
 
-Like every Hypothesis test it can find violations, but never prove their absence. Each run avoids some actions, drawn at
-its start, as long as others can happen. This is *swarm testing*: it separates faults that hide each other, and reaches
-budgets that would never be used.
+Like every Hypothesis test it can find violations, but never prove their absence. In each run some actions are rare,
+drawn at its start. This is *swarm testing*: it separates faults that hide each other, and reaches budgets that would
+never be used. What is found is shortened, and then only shorter runs are drawn, until none is found.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from ..model.kernel import Configuration, lower
+from hypothesis import Phase
+
+from ..model.kernel import Configuration, Lowered, lower
 from ..model.kernel.plain import PlainMachine
 from ..properties.property import Kind, Property
 from ..properties.verdict import Verdict
 from .engines import STATEFUL
 from .questions import check_question
 from .result import Result
-from .simulate import short_run
-from .stateful import stateful_machine, violation
+from .run import Run
+from .simulate import shortened
+from .stateful import PropertyViolated, stateful_machine, violation
 
 
 def search_stateful(
@@ -33,7 +36,7 @@ def search_stateful(
 ) -> list[Result]:
     """Let Hypothesis look for runs that violate ``properties`` (kind ALWAYS).
 
-    Whenever one is violated, the others are tested anew without it. A property is VIOLATED, with a shrunk run that was
+    Whenever one is violated, the others are tested anew without it. A property is VIOLATED, with a short run that was
     replayed, or UNKNOWN. The same arguments give the same results, unless ``max_seconds`` ends the search: nothing
     begins after that time.
 
@@ -44,30 +47,50 @@ def search_stateful(
     started = time.perf_counter()
     lowered = lower(configuration, {prop.id: prop.holds for prop in properties})
     machine = PlainMachine(lowered)
-    found: dict[str, tuple[int, ...]] = {}
+    found: dict[str, Run] = {}
     left = list(properties)
     late = False
     while left:
         late = max_seconds is not None and time.perf_counter() - started > max_seconds
-        violated = None if late else violation(stateful_machine(lowered, left), seed=seed, runs=runs, steps=steps)
+        violated = None if late else _violation(lowered, left, seed=seed, runs=runs, steps=steps)
         if violated is None:
             break
-        found[violated.property.id] = violated.steps
-        left.remove(violated.property)
+        prop = violated.property
+        run = shortened(machine, prop, violated.steps)
+        while shorter := len(run) > 1 and _violation(lowered, [prop], seed=seed, runs=runs, steps=len(run) - 1):
+            run = shortened(machine, prop, shorter.steps)
+        found[prop.id] = run
+        left.remove(prop)
     limit = f", stopped after {max_seconds:g} seconds" if late else ""
     covered = f"{runs:,} runs of up to {steps:,} steps drawn by Hypothesis (seed {seed}){limit}"
     results = []
     for prop in properties:
-        run = short_run(machine, prop, found[prop.id]) if prop.id in found else None
+        shown = found.get(prop.id)
         results.append(
             Result(
                 property=prop.id,
-                verdict=Verdict.UNKNOWN if run is None else Verdict.VIOLATED,
+                verdict=Verdict.UNKNOWN if shown is None else Verdict.VIOLATED,
                 engine=STATEFUL,
-                bounds=f"{'not violated' if run is None else 'found'} in {covered}",
+                bounds=f"{'not violated' if shown is None else 'found'} in {covered}",
                 seconds=time.perf_counter() - started,
-                run=run,
+                run=shown,
                 figures={"runs": runs},
             )
         )
     return results
+
+
+def _violation(
+    lowered: Lowered, properties: Sequence[Property], *, seed: int, runs: int, steps: int
+) -> PropertyViolated | None:
+    """What Hypothesis finds, not shrunk.
+
+    It draws ten runs at a time. Later ones it would make from earlier ones, which finds less than runs that have
+    nothing in common.
+    """
+    machine = stateful_machine(lowered, properties)
+    found = (
+        violation(machine, seed=f"{seed} {begun}", runs=min(10, runs - begun), steps=steps, phases=[Phase.generate])
+        for begun in range(0, runs, 10)
+    )
+    return next(filter(None, found), None)

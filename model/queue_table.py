@@ -25,6 +25,7 @@ from .process_queue import (
     listener_runs,
     lock_follows,
     process_forgets,
+    process_queue,
     reaches_broker,
     window_empty,
     windows_change,
@@ -74,6 +75,7 @@ def change_table(
     change_windows(s, c, lost=lost, won=won, leaving=leaving, start=start)
 
 
+@process_queue.definition
 def change_windows(
     s: GroupState,
     c: IntLike,

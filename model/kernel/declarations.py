@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from .domains import Domain, SetOf, ValueType
+from .domains import Domain, Int, SetOf, ValueType
 from .errors import ConfigurationError, ModelError, nearest
 
 UNBOUNDED: Literal["unbounded"] = "unbounded"
@@ -131,6 +131,15 @@ class Variable:
     when: Callable[[Constants], bool]
     doc: str
     lives_in: Lifetime | None = None
+
+    def with_function(self, name: str, function: Any) -> Variable:
+        """The variable with ``function`` where it is declared with the function ``name``: its start, or a bound."""
+
+        def changed(given: Any) -> Any:
+            return function if getattr(given, "__name__", "") == name else given
+
+        kind = Int(changed(self.kind.low), changed(self.kind.high)) if isinstance(self.kind, Int) else self.kind
+        return replace(self, kind=kind, init=changed(self.init))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -343,8 +343,9 @@ class Machine:
     ) -> Callable[[ReplacementFunction], ReplacementFunction]:
         """Declare a mutant: the decorated text goes into the place of ``of``, or is one more action; see ``mutant.py``.
 
-        ``of`` is a definition or an action of this machine, or of another part of the machine that is mutated. A bug
-        that consists only of a wrong constant is declared with :meth:`misconfiguration`.
+        ``of`` is a definition or an action of this machine, or of another part of the machine that is mutated, or a
+        function of the constants by which a variable says how it begins, or where its domain ends. A bug that consists
+        only of a wrong constant is declared with :meth:`misconfiguration`.
         """
         if not (of is None or callable(of)):
             raise ModelError(f"mutant {mutant}: of={of!r} is no function; give the action or definition itself.")
@@ -414,20 +415,28 @@ class Machine:
         if mutant not in self.mutants:
             raise ConfigurationError(f"machine {self.name} has no mutant {mutant!r}.{nearest(mutant, self.mutants)}")
         change = self.mutants[mutant]
+        declared = self.variables
         if change.replaces and change.replaces not in self.definitions and change.replaces not in self.actions:
-            hint = nearest(change.replaces, [*self.definitions, *self.actions])
-            raise ModelError(
-                f"mutant {mutant}: machine {self.name} has no action or definition called {change.replaces!r} to "
-                f"replace; a function that texts call is made a definition first, with @machine.definition.{hint}"
-            )
+            declared = {
+                name: variable.with_function(change.replaces, change.function) for name, variable in declared.items()
+            }
+            if declared == self.variables:
+                hint = nearest(change.replaces, [*self.definitions, *self.actions])
+                raise ModelError(
+                    f"mutant {mutant}: machine {self.name} has no action or definition called {change.replaces!r} to "
+                    "replace, and no variable begins or ends with it; a function that texts call is made a definition "
+                    "first, with @machine.definition; one that decides from constants what exists cannot be replaced, "
+                    f"so let the mutant set constants.{hint}"
+                )
         other = dataclasses.replace(
             self,
             name=f"{self.name}~{mutant}",
             actions=dict(self.actions),
             replacements=dict(self.replacements),
+            variables=declared,
             mutation=mutant,
         )
-        if change.function is None:
+        if change.function is None or declared is not self.variables:
             return other
         if change.replaces in self.definitions:
             other.replacements[change.replaces] = change.function

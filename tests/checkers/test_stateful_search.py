@@ -1,9 +1,12 @@
 """The engine ``stateful``: findings as short as the search's, the same for the same seed; nothing is not a proof."""
 
+import random
+
 import pytest
 
 from rocketproof.checkers.catalogue import default_rows, preset_rows
 from rocketproof.checkers.explore import explore
+from rocketproof.checkers.stateful import stateful
 from rocketproof.checkers.stateful_search import search_stateful
 from rocketproof.checkers.suite import Options, Row, run_suite
 from rocketproof.model.examples import two_phase_commit
@@ -29,6 +32,42 @@ def test_what_is_found_is_as_short_as_what_the_search_finds() -> None:
     searched = [outcome.result for outcome in run_suite(rows)]
     assert [item.verdict for item in found] == [Verdict.VIOLATED] * len(rows) == [Verdict.VIOLATED] * 2
     assert [item.run and len(item.run) for item in found] == [item.run and len(item.run) for item in searched] == [6, 6]
+
+
+def test_runs_that_hypothesis_shrinks_to_longer_ones_become_as_short() -> None:
+    forced = [row for row in findings("orderly_lock") if row.constants in ({"force": 1}, {"lock_losses": 1})]
+    lengths = {
+        f"{outcome.row.id} {outcome.row.configuration}": outcome.result.run and len(outcome.result.run)
+        for outcome in run_suite(forced, Options(engine="stateful", runs=60))
+    }
+    assert lengths == {
+        "one-listener-a-queue lock_losses=1": 5,
+        "believed-lock-is-held lock_losses=1": 2,
+        "one-listener-a-queue force=1": 9,
+    }
+
+
+def test_a_run_goes_where_it_has_not_been_if_it_can() -> None:
+    machine = stateful(long_polling.configure(), [wakes])
+    run = machine()
+    seen = {run.now}
+    chance = random.Random(0)
+
+    def draw(strategy: object) -> object:
+        if strategy is not run.rarities and not run.taken and not drawn:
+            drawn.append(strategy)
+            return 3
+        return [0] * len(run.actions) if strategy is run.rarities else chance.randrange(1 << 16)
+
+    drawn: list[object] = []
+    returns = 0
+    for _ in range(60):
+        new = {state for _, state in run.plain.successors(run.now)} - seen
+        run.step(run.choose(draw))  # type: ignore[arg-type]
+        assert (run.now in new) is bool(new)
+        seen.add(run.now)
+        returns += not new
+    assert (len(seen), returns) == (24, 37)
 
 
 def test_each_violated_property_is_found_and_the_others_are_unknown() -> None:

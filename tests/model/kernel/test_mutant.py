@@ -5,7 +5,17 @@ import re
 import pytest
 
 from rocketproof.checkers.explore import explore
-from rocketproof.model.kernel import BoolLike, ConfigurationError, Domain, Int, IntLike, Machine, ModelError, State
+from rocketproof.model.kernel import (
+    BoolLike,
+    ConfigurationError,
+    Constants,
+    Domain,
+    Int,
+    IntLike,
+    Machine,
+    ModelError,
+    State,
+)
 from rocketproof.properties.property import always
 
 
@@ -134,6 +144,49 @@ def test_a_composition_has_the_mutants_of_its_parts_and_refines_their_definition
     assert house.explanations.keys() == part.explanations.keys()
     assert size(house.mutated("S1")) == 12  # a mutant wins over a refinement of what it replaces
     assert size(Machine("street").include(house)) == 8
+
+
+def first_guests(k: Constants) -> int:
+    return 0
+
+
+def most_guests(k: Constants) -> int:
+    return k.seats
+
+
+def test_a_mutant_replaces_how_a_variable_begins_or_where_its_domain_ends() -> None:
+    machine = Machine("lobby")
+    machine.constant("seats", 2, low=1)
+    machine.variable("guests", Int(0, most_guests), init=first_guests)
+
+    @machine.action
+    def come(s: State) -> None:
+        s.require(s.guests < s.seats)
+        s.guests = s.guests + 1
+
+    @machine.mutant("S9", "somebody-is-there", of=first_guests, killed_by="no-crowd")
+    def one_guest(k: Constants) -> int:
+        return 1
+
+    @machine.mutant("S10", "small-lobby", of=most_guests, killed_by="no-crowd")
+    def one_seat(k: Constants) -> int:
+        return 1
+
+    assert (size(machine), size(machine.mutated("S9")), size(machine)) == (3, 2, 3)
+    with pytest.raises(ModelError, match=r"lobby~S10, action come: writes 2 to guests, allowed is 0…1"):
+        size(machine.mutated("S10"))
+
+
+def test_what_a_mutant_cannot_replace_is_told_with_the_way_round() -> None:
+    machine = hall()
+    machine.mutant("S11", "nothing", of=most_guests, killed_by="no-crowd")(most_guests)
+    with pytest.raises(
+        ModelError,
+        match=r"no action or definition called 'most_guests' to replace, and no variable begins or ends with it; a "
+        r"function that texts call is made a definition first, with @machine\.definition; one that decides from "
+        r"constants what exists cannot be replaced, so let the mutant set constants\.",
+    ):
+        machine.mutated("S11")
 
 
 def test_a_part_may_break_what_another_part_defines() -> None:

@@ -173,8 +173,9 @@ def _step(recorder: Recorder, run: Run, at: int) -> Transition:
         record(now)
     elif name not in UNSEEN:
         raise TraceError(
-            f"machine {run.lowered.configuration.machine.name}: nobody knows how to record the action {name}; "
-            "runs of the machines consumption, everything and assignment can be recorded."
+            f"machine {run.lowered.configuration.machine.name}: nobody knows how to record the action {name}; runs of "
+            "the machines consumption, everything and assignment can be recorded. What processes see of an action that "
+            "a mutant adds, or why they see nothing, is said in traces/generate/recorder/actions.py."
         )
     in_memory(now)
     return now
