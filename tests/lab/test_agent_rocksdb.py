@@ -83,7 +83,8 @@ def test_offsets_in_rocksdb_and_each_message_of_a_batch_are_recorded(
     first, second = sorted(map(_events, capture.glob("broker-*.jsonl")), key=lambda events: events[0]["time"])
     assert [event["offset"] for event in first if event["kind"] == "store"] == [0, 1, 2]
     sent = [event for event in first if event["kind"] == "commit" and event["topic"] == "orders"]
-    assert {(event["offset"], "client" in event) for event in sent} == {(3, True)}
+    assert sent[-1]["offset"] == 3  # a pull may have committed on the way what was finished by then
+    assert all("client" in event for event in sent)
     found = [event for event in second if event["kind"] == "commit" and event["topic"] == "orders"]
     assert [(event["offset"], event["path"]) for event in found] == [(3, "file")]
 
