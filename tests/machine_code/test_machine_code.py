@@ -155,7 +155,7 @@ def test_threads_compile_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> No
     "program",
     [
         "from rocketproof.machine_code.pair_table import new_pairs, roomy; roomy(new_pairs(4), 4)",
-        "import numpy as np; from rocketproof.checkers.search import index; "
+        "import numpy as np; from rocketproof.checkers.search.loop import index; "
         "index(np.ones((2, 1), np.uint64), 2, np.zeros(1 << 16, np.uint32), 0, 1)",
     ],
     ids=["monitors", "searches"],
