@@ -10,11 +10,14 @@ import bisect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
+from unittest.mock import patch
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, choices_to_bytes
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from ..model.kernel import Configuration, Lowered, ModelError, lower
@@ -220,10 +223,16 @@ def violation(
         print_blob=False,
         deadline=None,
     )
-    try:
-        run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
-    except PropertyViolated as found:
-        return found
+    # Hypothesis also draws numbers that it reads in the source of whatever modules are loaded: without these, a run
+    # depends on its arguments alone.
+    providers.CONSTANTS_CACHE.cache.clear()
+    with patch.object(providers, "_get_local_constants", Constants):
+        try:
+            run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
+        except PropertyViolated as found:
+            return found
+        finally:
+            providers.CONSTANTS_CACHE.cache.clear()
     return None
 
 

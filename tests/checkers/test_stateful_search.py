@@ -1,6 +1,8 @@
 """The engine ``stateful``: findings as short as the search's, the same for the same seed; nothing is not a proof."""
 
+import importlib
 import random
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,20 @@ def test_runs_that_hypothesis_shrinks_to_longer_ones_become_as_short() -> None:
         "believed-lock-is-held lock_losses=1": 2,
         "one-listener-a-queue force=1": 9,
     }
+
+
+def test_what_is_found_does_not_depend_on_the_modules_that_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> object:
+        rows = [row for row in findings("orderly_lock") if row.constants == {"force": 1}]
+        return [outcome.result.run for outcome in run_suite(rows, Options(engine="stateful", runs=20))]
+
+    before = run()
+    tmp_path.joinpath("numbers_of_a_user.py").write_text(f"NUMBERS = {list(range(20_000, 20_300))}")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("numbers_of_a_user")
+    assert run() == before
 
 
 def test_a_run_goes_where_it_has_not_been_if_it_can() -> None:
