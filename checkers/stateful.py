@@ -100,7 +100,7 @@ class KernelStateMachine(RuleBasedStateMachine):
         self.taken: list[int] = []
         self._seen: set[StateTuple] = set()
         self._following: dict[int, StateTuple | None] = {}
-        self._weights = [1] * len(self.actions)
+        self._ends = list(range(1, len(self.actions) + 1))
         self._explores = False
 
     def choose(self, draw: st.DrawFn) -> Choice:
@@ -111,7 +111,7 @@ class KernelStateMachine(RuleBasedStateMachine):
         """
         if not self.taken:
             self._explores = draw(_EXPLORES) > 0
-            self._weights = [4 ** (_RAREST - rarity) for rarity in draw(self.rarities)]
+            self._ends = list(itertools.accumulate(4 ** (_RAREST - rarity) for rarity in draw(self.rarities)))
         place = draw(_PLACE)
         for _ in range(_TRIES):
             action, share = self._at(place)
@@ -134,10 +134,10 @@ class KernelStateMachine(RuleBasedStateMachine):
 
     def _at(self, place: int) -> tuple[int, float]:
         """The action at a place, and how far in its share the place is."""
-        ends = list(itertools.accumulate(self._weights))
-        wanted = place * ends[-1] / _PLACES
-        action = bisect.bisect(ends, wanted)
-        return action, 1 - (ends[action] - wanted) / self._weights[action]
+        wanted = place * self._ends[-1] / _PLACES
+        action = bisect.bisect(self._ends, wanted)
+        begin = self._ends[action - 1] if action else 0
+        return action, 1 - (self._ends[action] - wanted) / (self._ends[action] - begin)
 
     def _after(self, choice: Choice) -> StateTuple | None:
         """The state after an instance; None if it cannot happen."""
