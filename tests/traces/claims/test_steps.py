@@ -556,6 +556,16 @@ def test_a_message_that_was_sent_back_because_it_took_too_long_leaves_at_once() 
     assert told(given, meanwhile) == []
 
 
+def test_the_low_water_mark_never_passes_a_message_whose_listener_runs() -> None:
+    given = [*BEGIN, deliver(500, "one", 0), deliver(501, "one", 1)]
+    first, both = result(502, "one", 0), [removed(504, 0, 2), memory(504, 2), removed(506, 1, 2), memory(506, 2)]
+    assert told(given, first, result(503, "one", 1), both) == []  # a thread may be recorded later than it removes
+    assert told(given, first, result(505, "one", 1), both) == [Misstep.NOT_RETURNED]
+    cleaned = event(61_000, Kind.EXPIRE, "one", offset=1), unsent(61_001, "expired") | {"result": "ok", "level": 3}
+    late = [one | {"time": one["time"] + 61_000} for one in (first, *both[:2])]
+    assert Misstep.NOT_RETURNED not in told(given, *cleaned, late)
+
+
 def test_the_one_thread_of_an_orderly_queue_sets_what_it_has_just_removed() -> None:
     first = [*BEGIN, *done(500, 0, 1)[:-1], memory(503, 1), deliver(600, "one", 1), result(601, "one", 1)]
     second = [*first, removed(602, 1, 2)]
