@@ -988,6 +988,13 @@ def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is
     assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
 
 
+def test_a_window_that_was_never_pulled_is_empty_whatever_earlier_ones_still_hold() -> None:
+    held = [*BEGIN[:-1], revoke(500, "one", path="shutdown"), asked(600, 0), memory(601, 0), assign(700, 0)]
+    assert told(held, passes(20_000), revoke(120_800, "one", path="expired")) == [Misstep.NOT_PULLED_ON]
+    pulled = [pull(1_200, 0), found(1_300, "one", 0, 2)]
+    assert told(held, pulled, passes(20_000), revoke(29_000, "one")) == []
+
+
 def test_a_pull_of_which_nothing_is_heard_is_given_up_and_repeated() -> None:
     asks = [*RIGHT, nothing(800), pull(810, 2)]
     given_up = [*(passes(time) for time in range(20_000, 130_000, 20_000)), revoke(122_000, "one", path="expired")]
