@@ -33,7 +33,7 @@ _PLACE = ("topic", "broker", "queue", "offset")
 
 def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
     """Clients, each with its group, for which brokers received many offsets that no recorded process of that id has
-    sent. An offset that a broker stores instead of the one that was sent is none of these.
+    sent. What a broker stores instead of what was sent, be it for another queue, is none of these.
 
     Args:
         recordings: all of them, their time stamps by clocks that agree.
@@ -46,17 +46,17 @@ def sharing(recordings: Sequence[Recording]) -> Iterator[_Who]:
                 taken[who][place].append(stamp)
     for who, of_broker in sorted(taken.items()):
         unsent, lost = _without(of_broker, sent[who]), _without(sent[who], of_broker)
-        others = sum(len(stamps) - _instead(stamps, lost.get(queue, ())) for queue, stamps in unsent.items())
+        others = sum(len(stamps) - _instead(stamps, lost.get(broker, ())) for broker, stamps in unsent.items())
         if others >= MANY:
             yield who
 
 
-def _without(some: _Offsets, others: _Offsets) -> Mapping[_Place, list[int]]:
-    """When one side has recorded offsets that the other has not, by queue, in order, µs."""
-    left: defaultdict[_Place, list[int]] = defaultdict(list)
+def _without(some: _Offsets, others: _Offsets) -> Mapping[object, list[int]]:
+    """When one side has recorded offsets that the other has not, by broker, in order, µs."""
+    left: defaultdict[object, list[int]] = defaultdict(list)
     for place, stamps in some.items():
-        left[place[:-1]] += stamps[len(others.get(place, ())) :]
-    return {queue: sorted(stamps) for queue, stamps in left.items()}
+        left[place[_PLACE.index("broker")]] += stamps[len(others.get(place, ())) :]
+    return {broker: sorted(stamps) for broker, stamps in left.items()}
 
 
 def _instead(unsent: Sequence[int], lost: Sequence[int]) -> int:

@@ -556,6 +556,16 @@ def test_a_message_that_was_sent_back_because_it_took_too_long_leaves_at_once() 
     assert told(given, meanwhile) == []
 
 
+def test_the_low_water_mark_never_passes_a_message_whose_listener_runs() -> None:
+    given = [*BEGIN, deliver(500, "one", 0), deliver(501, "one", 1)]
+    first, both = result(502, "one", 0), [removed(504, 0, 2), memory(504, 2), removed(506, 1, 2), memory(506, 2)]
+    assert told(given, first, result(503, "one", 1), both) == []  # a thread may be recorded later than it removes
+    assert told(given, first, result(505, "one", 1), both) == [Misstep.NOT_RETURNED]
+    cleaned = event(61_000, Kind.EXPIRE, "one", offset=1), unsent(61_001, "expired") | {"result": "ok", "level": 3}
+    late = [one | {"time": one["time"] + 61_000} for one in (first, *both[:2])]
+    assert Misstep.NOT_RETURNED not in told(given, *cleaned, late)
+
+
 def test_the_one_thread_of_an_orderly_queue_sets_what_it_has_just_removed() -> None:
     first = [*BEGIN, *done(500, 0, 1)[:-1], memory(503, 1), deliver(600, "one", 1), result(601, "one", 1)]
     second = [*first, removed(602, 1, 2)]
@@ -976,6 +986,13 @@ def test_a_consumer_that_is_suspended_does_not_pull_and_divides_again_when_it_is
     idle = [*RIGHT, found(800, "one", 2, 2) | {"result": "no_new_message", "count": 0}]
     assert told(idle, passes(28_999), revoke(29_000, "one")) == []
     assert told(idle, passes(20_000), revoke(29_000, "one")) == [Misstep.NOT_PULLED_ON]
+
+
+def test_a_window_that_was_never_pulled_is_empty_whatever_earlier_ones_still_hold() -> None:
+    held = [*BEGIN[:-1], revoke(500, "one", path="shutdown"), asked(600, 0), memory(601, 0), assign(700, 0)]
+    assert told(held, passes(20_000), revoke(120_800, "one", path="expired")) == [Misstep.NOT_PULLED_ON]
+    pulled = [pull(1_200, 0), found(1_300, "one", 0, 2)]
+    assert told(held, pulled, passes(20_000), revoke(29_000, "one")) == []
 
 
 def test_a_pull_of_which_nothing_is_heard_is_given_up_and_repeated() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rocketproof.lab.capture import keep_capture
 from rocketproof.traces.claims.settings import Settings
+from rocketproof.traces.encoding.names import Actor
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.explain.clock_sentences import corrections
 from rocketproof.traces.io import open_trace
@@ -33,3 +34,23 @@ def test_a_broker_that_is_behind_says_what_it_says_in_time(tmp_path: Path) -> No
         again = check_locally(open_trace([tmp_path / name]), settings=Settings())
         assert again.context.clocks == found.context.clocks
         assert [a.verdict for a in again.verdicts] == [a.verdict for a in found.verdicts]
+
+
+def test_all_files_of_a_process_are_by_one_clock(tmp_path: Path) -> None:
+    split_into_recordings(FOLDER / "steady-5.3.3.jsonl.zst", tmp_path)
+    path = min(tmp_path.glob("client-*.jsonl"))
+    header, events = read(path)
+    (own,) = {one["client"] for one in events if "client" in one}
+    other = f"{own}-idle"
+    start = {"time": events[0]["time"], "micros": 0, "kind": "client_start", "client": other, "group": "idle"}
+    idle = "-".join([*path.name.split("-")[:2], "idle.jsonl"])
+    for name, some in ((path.name, events), (idle, [start])):
+        write(tmp_path, name, [event | {"time": event["time"] + 5_000} for event in some], **header)
+    joined = open_trace([tmp_path])
+    assert joined.clocks is not None
+    ahead = [joined.clocks.clocks[Actor(client, 0)].correction for client in (own, other)]
+    assert ahead[0] == ahead[1]
+    assert abs(ahead[0][0] - 5_000_000) < 50_000
+    rows = [one for batch in joined.batches(("time", "group"), rows=1_000) for one in batch.to_pylist()]
+    (time,) = [one["time"] for one in rows if one["group"] == "idle"]
+    assert abs(time - start["time"]) < 50

@@ -51,6 +51,9 @@ def test_what_a_broker_stores_instead_of_what_was_sent_tells_of_no_other_process
     altered = [{**one, "offset": one["offset"] + 1_000} for one in own]
     assert shared(lives(*own), [*own[:20], *altered[20:]]) == []
     assert shared(lives(*own), [*own, *altered]) == [("c", "orders")]
+    misplaced = [{**one, "queue": 7} for one in own]
+    assert shared(lives(*own), [*own[:20], *misplaced[20:]]) == []
+    assert shared(lives(*own), [*own, *misplaced]) == [("c", "orders")]
 
 
 def test_it_is_a_gap_of_the_client_in_its_group() -> None:

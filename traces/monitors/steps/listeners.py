@@ -231,6 +231,8 @@ def removed(t: Any, n: int, offset: int, after: int) -> None:
             other = find(t, n, passed)
             if other >= 0 and not t.items[other].left and t.items[other].window == line.window:
                 t.items[other].passed = now
+                if not t.items[other].returned and not t.items[other].expired:
+                    note_misstep(t, n, Misstep.NOT_RETURNED, now, passed, UNKNOWN)
     line.low = max(line.low, after)
     # ``ProcessQueue#commit``: after the last of its messages, even if filtered ones lie between it and the next (OR-7).
     if t.flags[line.slot] & ORDERLY:

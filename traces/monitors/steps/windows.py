@@ -112,7 +112,8 @@ def give_up(t: Any, n: int, path: Path) -> None:
     tell_if_not_handed(t, n)
     tell_if_passed_over(t, n)
     line.watched = UNKNOWN
-    is_empty = line.taken >= line.found and line.refused_at == NEVER
+    # Messages of earlier windows may never have left them, but a window that was not pulled yet has none.
+    is_empty = (line.taken >= line.found or line.idle_since == line.taken_at) and line.refused_at == NEVER
     longest = STUCK_ORDERLY if t.flags[line.slot] & ORDERLY else STUCK
     idle_since = int64(line.idle_since)
     if line.asked >= 0 and line.late == 0 and line.last - line.asked_at > POLL + APART:
