@@ -40,6 +40,7 @@ FAILURES = (pa.ArrowException, OSError, ValueError, KeyError)
 """Exceptions that reading damaged Parquet can raise: for names that are no text, for example, or missing columns."""
 
 _NEEDED = ("time", "kind")
+_NOWHERE = np.zeros(0, np.int64)
 
 
 def lacks(path: Path) -> str:
@@ -145,13 +146,15 @@ class ParquetTrace:
                 if group not in self.groups:
                     first += count
                     continue
-                row = first
-                strays = self._strays(opened, group) + first
+                row, strays, latest = first, None, None
                 try:
                     for batch in opened.iter_batches(
                         rows, row_groups=[group], columns=wanted, use_threads=self._threads
                     ):
-                        checked = self._checked(batch, row, columns, report, strays)
+                        if strays is None:
+                            leap, latest = self._leaps(batch, latest)
+                            strays = self._strays(group) + first if leap else None
+                        checked = self._checked(batch, row, columns, report, _NOWHERE if strays is None else strays)
                         row += len(batch)
                         if len(checked):
                             yield checked
@@ -164,24 +167,33 @@ class ParquetTrace:
         """The receiver for problems of another reader of the events; what that reported is not reported here again."""
         return self._problems.begin()
 
-    def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
+    def _leaps(self, batch: pa.RecordBatch, latest: int | None) -> tuple[bool, int | None]:
+        """Whether times may be far from those before, the last of which is ``latest`` if there are any; and the last
+        time. Only then are there strays: most row groups need not be looked through for them.
+        """
+        given = batch.column("time") if len(batch) > 1 and "time" in batch.schema.names else None
+        if given is None or given.null_count or given.type != BY_NAME["time"].type:
+            return True, None
+        times = Column.of(given).values
+        steps = np.diff(times, prepend=times[0] if latest is None else latest)
+        return bool(steps.min() < -FAR or steps.max() > FAR), int(times[-1])
+
+    def _strays(self, group: int) -> Any:
         """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are
         requested.
         """
-        none = np.zeros(0, np.int64)
-        if self.time_range is not None and self.time_range[1] - self.time_range[0] <= FAR:
-            return none
         try:
-            times, known = times_of(opened.read_row_group(group, columns=["time"], use_threads=self._threads))
-            found = far_off(times)
-            if not found:
-                return none
-            there = [name for name in WHOSE if name in self._usable]
-            table = opened.read_row_group(group, columns=there, use_threads=self._threads)
+            with _opened(self.path) as opened:
+                times, known = times_of(opened.read_row_group(group, columns=["time"], use_threads=self._threads))
+                found = far_off(times)
+                if not found:
+                    return _NOWHERE
+                there = [name for name in WHOSE if name in self._usable]
+                table = opened.read_row_group(group, columns=there, use_threads=self._threads)
             whose = [words_of(table[name])[known] if name in there else np.full(len(times), "") for name in WHOSE]
             return known[contradicted(times, whose, found)]
         except FAILURES:
-            return none  # decoding problems are reported when the column is read
+            return _NOWHERE  # decoding problems are reported when the column is read
 
     def _checked(
         self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
