@@ -194,9 +194,12 @@ def _together(waiting: Sequence[tuple[Chunk, dict[str, Column]]]) -> tuple[int, 
     chunk, seq = waiting[0][0], None
     if "seq" in chunk.batch.schema.names:
         seq = np.concatenate([one.batch.column("seq").to_numpy(zero_copy_only=False) for one, _ in waiting])
-    coded = Coded(**{
-        name: filled_together([columns[name] for _, columns in waiting], ABSENT, type_) for name, type_ in TYPES.items()
-    })
+    coded = Coded(
+        **{
+            name: filled_together([columns[name] for _, columns in waiting], ABSENT, type_)
+            for name, type_ in TYPES.items()
+        }
+    )
     return chunk.file, chunk.split, coded, seq
 
 

@@ -127,4 +127,5 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
 def _together(pieces: Iterable[Coded]) -> Iterator[Coded]:
     """The events in pieces that are worth a call of the folds; copying larger ones costs more than calls."""
     for are_large, some in groupby(pieces, lambda piece: len(piece) >= LARGE):
-        yield from some if are_large else [joined(list(some))]
+        parts = list(some)
+        yield from parts if are_large else [joined(parts)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO, Any, TypeVar
