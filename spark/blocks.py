@@ -228,7 +228,6 @@ def _parted(keys: Any, parts: int) -> list[Any]:
 
 @entry
 def _sort(keys: Any, ends: Any, order: Any) -> None:
-    """Write the positions of keys from -1 on, sorted by key, and where those of each key end."""
     for i in range(len(keys)):
         ends[keys[i] + 2] += 1
     for part in range(2, len(ends)):

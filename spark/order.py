@@ -119,8 +119,6 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
         )
         order.append([np.full(end - o.at, o.file, np.int64) for o, end in parts])
     coded = joined([_taken(open_, end) for open_, end in parts])
-    if not order:
-        return taken(coded, np.argsort(coded.time, kind="stable"))
     return taken(coded, np.lexsort((*map(np.concatenate, order), coded.time)))
 
 

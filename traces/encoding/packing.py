@@ -39,9 +39,6 @@ _HASHES = ("origin",)
 _OTHER = np.dtype(np.int64)
 _CODEC = "lz4"
 
-_REPEATED = 32
-"""Number of columns of one value that are made once for all batches; each has up to a megabyte."""
-
 _ROUND = 64
 """The bytes of a column begin at multiples of this."""
 
@@ -169,8 +166,9 @@ def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, A
     return parts
 
 
-@lru_cache(maxsize=_REPEATED)
+@lru_cache(maxsize=32)
 def _repeated(value: int, type_: np.dtype[Any], count: int) -> Any:
+    """A column of one value, which is made once for all batches; it has up to a megabyte."""
     return read_only(np.full(count, value, type_))
 
 

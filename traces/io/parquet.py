@@ -90,6 +90,7 @@ class ParquetTrace:
     """A Parquet file as a source of events; see :class:`~.source.Source`.
 
     Attributes:
+        schema: its columns, as Arrow reads them.
         groups: numbers of the row groups that are read, usually all. If only some are read, one thread reads them, as
             others are then read in parallel elsewhere.
     """
@@ -103,6 +104,7 @@ class ParquetTrace:
         self.counted = True
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
+        self.schema = schema
         self.rows: int | None = metadata.num_rows
         self._threads = groups is None
         self.groups = range(metadata.num_row_groups) if groups is None else groups
@@ -146,15 +148,14 @@ class ParquetTrace:
                 if group not in self.groups:
                     first += count
                     continue
-                row, strays, latest = first, None, None
+                row, strays = first, _NOWHERE
                 try:
                     for batch in opened.iter_batches(
                         rows, row_groups=[group], columns=wanted, use_threads=self._threads
                     ):
-                        if strays is None:
-                            leap, latest = self._leaps(batch, latest)
-                            strays = self._strays(group) + first if leap else None
-                        checked = self._checked(batch, row, columns, report, _NOWHERE if strays is None else strays)
+                        if not len(strays) and _leaps(batch):
+                            strays = self._strays(group) + first
+                        checked = self._checked(batch, row, columns, report, strays)
                         row += len(batch)
                         if len(checked):
                             yield checked
@@ -166,17 +167,6 @@ class ParquetTrace:
     def reading(self) -> Pass:
         """The receiver for problems of another reader of the events; what that reported is not reported here again."""
         return self._problems.begin()
-
-    def _leaps(self, batch: pa.RecordBatch, latest: int | None) -> tuple[bool, int | None]:
-        """Whether times may be far from those before, the last of which is ``latest`` if there are any; and the last
-        time. Only then are there strays: most row groups need not be looked through for them.
-        """
-        given = batch.column("time") if len(batch) > 1 and "time" in batch.schema.names else None
-        if given is None or given.null_count or given.type != BY_NAME["time"].type:
-            return True, None
-        times = Column.of(given).values
-        steps = np.diff(times, prepend=times[0] if latest is None else latest)
-        return bool(steps.min() < -FAR or steps.max() > FAR), int(times[-1])
 
     def _strays(self, group: int) -> Any:
         """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are
@@ -274,6 +264,17 @@ class ParquetTrace:
             report.add(self.file, row, what, kind=kind, part=part)
         if len(rows) > KEPT:
             report.add(self.file, int(rows[KEPT]), what, kind=kind, part=part, times=len(rows) - KEPT)
+
+
+def _leaps(batch: pa.RecordBatch) -> bool:
+    """Whether neighbours in a batch may be far apart: it has strays only then, and most row groups need not be
+    looked through.
+    """
+    given = batch.column("time") if len(batch) > 1 and "time" in batch.schema.names else None
+    if given is None or given.null_count or given.type != BY_NAME["time"].type:
+        return True
+    steps = np.diff(Column.of(given).values)
+    return bool(steps.min() < -FAR or steps.max() > FAR)
 
 
 def times_of(table: pa.Table) -> tuple[Any, Any]:
