@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ..machine_code.compiled import entry
 from ..traces.encoding.coding import TYPES, Coded, Coder
-from ..traces.encoding.columns import Chosen, Column
+from ..traces.encoding.columns import Chosen, Column, filled_together
 from ..traces.encoding.names import OF_A_TOPIC, Actor, Names, Slot
 from ..traces.encoding.packing import Packed, opened, pack, sealed
 from ..traces.encoding.store_counts import StoreCounts, note_stores
@@ -115,18 +116,15 @@ class Packer:
                 (self._by_queue(coded), 0, QueueEvents._fields),
                 (self._by_message(coded), self.parts, MessageEvents._fields),
             ):
-                order, starts = _parted(keys, self.parts)
-                packed = _packed(coded, seq, order, read)
-                times = coded.time[order]
-                for part in range(self.parts):
-                    for begin in range(starts[part], starts[part + 1], BLOCK_ROWS):
-                        block = packed.cut(begin, min(begin + BLOCK_ROWS, starts[part + 1]))
-                        key = first + part, int(times[begin]), self._place(split)
-                        yield key, sealed((self.number, file, block))
+                for part, places in enumerate(_parted(keys, self.parts)):
+                    for begin in range(0, len(places), BLOCK_ROWS):
+                        some = places[begin : begin + BLOCK_ROWS]
+                        key = first + part, int(coded.time[some[0]]), self._place(split)
+                        yield key, sealed((self.number, file, _packed(coded, seq, some, read)))
 
     def _gathered(self, chunks: Iterable[Chunk]) -> Iterator[tuple[int, int, Coded, Any]]:
         """Coded chunks of a file, combined up to about CHUNK_ROWS events."""
-        waiting: list[tuple[Chunk, Coded]] = []
+        waiting: list[tuple[Chunk, dict[str, Column]]] = []
         count = 0
         for chunk in chunks:
             if not len(chunk.batch):
@@ -134,7 +132,7 @@ class Packer:
             if waiting and (count >= CHUNK_ROWS or chunk[:2] != waiting[0][0][:2]):
                 yield _together(waiting)
                 waiting, count = [], 0
-            waiting.append((chunk, self._coder.code(chunk.batch)))
+            waiting.append((chunk, self._coder.columns(chunk.batch)))
             count += len(chunk.batch)
         if waiting:
             yield _together(waiting)
@@ -192,12 +190,17 @@ def taken(coded: Coded, chosen: Any) -> Coded:
     return Coded(**{name: getattr(coded, name)[chosen] for name in TYPES})
 
 
-def _together(waiting: Sequence[tuple[Chunk, Coded]]) -> tuple[int, int, Coded, Any]:
-    chunk = waiting[0][0]
-    seq = None
+def _together(waiting: Sequence[tuple[Chunk, dict[str, Column]]]) -> tuple[int, int, Coded, Any]:
+    chunk, seq = waiting[0][0], None
     if "seq" in chunk.batch.schema.names:
         seq = np.concatenate([one.batch.column("seq").to_numpy(zero_copy_only=False) for one, _ in waiting])
-    return chunk.file, chunk.split, joined([coded for _, coded in waiting]), seq
+    coded = Coded(
+        **{
+            name: filled_together([columns[name] for _, columns in waiting], ABSENT, type_)
+            for name, type_ in TYPES.items()
+        }
+    )
+    return chunk.file, chunk.split, coded, seq
 
 
 def _by_time(coded: Coded, seq: Any) -> tuple[Coded, Any]:
@@ -216,10 +219,19 @@ def _part_of(slot: Slot, parts: int) -> int:
     return (zlib.crc32(name.encode()) + slot.queue) % parts
 
 
-def _parted(keys: Any, parts: int) -> tuple[Any, list[int]]:
-    """The positions of events by partition, in their order, and where each partition begins; events with a negative key
-    belong to none.
-    """
-    order = np.argsort(keys.astype(np.int16 if parts < 1 << 15 else np.int32), kind="stable")
-    starts = np.searchsorted(keys[order], np.arange(parts + 1))
-    return order[starts[0] :], (starts - starts[0]).tolist()
+def _parted(keys: Any, parts: int) -> list[Any]:
+    """The positions of the events of each partition, in their order; events with a negative key belong to none."""
+    ends, order = np.zeros(parts + 2, np.int64), np.empty(len(keys), np.int64)
+    _sort(keys, ends, order)
+    return np.split(order, ends[:-2])[1:]
+
+
+@entry
+def _sort(keys: Any, ends: Any, order: Any) -> None:
+    for i in range(len(keys)):
+        ends[keys[i] + 2] += 1
+    for part in range(2, len(ends)):
+        ends[part] += ends[part - 1]
+    for i in range(len(keys)):
+        order[ends[keys[i] + 1]] = i
+        ends[keys[i] + 1] += 1

@@ -7,7 +7,7 @@ already. Events before the first event of the next block can be passed on, so on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -20,6 +20,8 @@ from .blocks import Block, Row, joined, taken
 ENOUGH = 1 << 17
 """Number of events to wait for before any are passed on: few large pieces cost less than many small ones."""
 
+LARGE = 1 << 15
+"""Number of events from which on a block is passed on as it is."""
 
 ROW_BYTES = 1 << 28
 """Bytes of rows that are held in memory while they are sorted; the others are stored in a temporary file."""
@@ -79,11 +81,19 @@ class _Open:
         """The position of the first event that is not before ``time``."""
         return int(np.searchsorted(self.coded.time, time))
 
+    def is_before(self, others: Iterable[_Open], end: int) -> bool:
+        """Whether its events up to ``end`` are before those of other blocks, so that nothing has to be merged."""
+        last, rest = self.coded.time[end - 1], min(other.coded.time[other.at] for other in others)
+        in_place = self.seq is None and all(other.seq is None and self.place < other.place for other in others)
+        return bool(last < rest or (last == rest and in_place))
+
 
 def _until(waiting: list[_Open], time: int | None) -> Iterator[Coded]:
     """The events before ``time``, from all waiting blocks."""
     ready = [(open_, open_.before(time) if time is not None else len(open_.coded)) for open_ in waiting]
     ready = [(open_, end) for open_, end in ready if end > open_.at]
+    while len(ready) > 1 and ready[0][0].is_before([open_ for open_, _ in ready[1:]], ready[0][1]):
+        yield _taken(*ready.pop(0))
     if len(ready) > 1:
         # After the last event of the second-to-last block, only the last block is left.
         alone = sorted(int(open_.coded.time[end - 1]) for open_, end in ready)[-2] + 1
@@ -109,16 +119,11 @@ def _merged(parts: list[tuple[_Open, int]]) -> Coded:
         )
         order.append([np.full(end - o.at, o.file, np.int64) for o, end in parts])
     coded = joined([_taken(open_, end) for open_, end in parts])
-    if not order:
-        return taken(coded, np.argsort(coded.time, kind="stable"))
     return taken(coded, np.lexsort((*map(np.concatenate, order), coded.time)))
 
 
 def _together(pieces: Iterable[Coded]) -> Iterator[Coded]:
-    """The events in read-only columns: functions would otherwise be compiled for each mixture."""
-    parts = list(pieces)
-    if parts:
-        coded = joined(parts)
-        for item in fields(Coded):
-            getattr(coded, item.name).setflags(write=False)
-        yield coded
+    """The events in pieces that are worth a call of the folds; copying larger ones costs more than calls."""
+    for are_large, some in groupby(pieces, lambda piece: len(piece) >= LARGE):
+        parts = list(some)
+        yield from parts if are_large else [joined(parts)]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..traces.format.problems import Trouble
 from ..traces.format.schema import BY_NAME
@@ -41,13 +40,12 @@ def splits_of_scan(events: DataFrame) -> Sequence[Split]:
     problems, paths = Problems(), [Path(unquote(file.path)) for file in files]
     try:
         sources = [ParquetTrace(path, problems) for path in paths]
-        schemas = [pq.read_schema(path) for path in paths]
     except FAILURES:
         return ()
     known = BY_NAME.keys() & set(events.columns)
-    alike = all(BY_NAME.keys() & set(schema.names) == known for schema in schemas)
+    alike = all(BY_NAME.keys() & set(source.schema.names) == known for source in sources)
     # Only Spark knows in which zone it reads a time stamp.
-    stamps = any(pa.types.is_timestamp(schema.field(name).type) for schema in schemas for name in known if alike)
+    stamps = any(pa.types.is_timestamp(source.schema.field(name).type) for source in sources for name in known if alike)
     if not alike or stamps or problems.by_kind.keys() - _HARMLESS:
         return ()
     return [replace(split, file=0) for split in splits_of(sources)]

@@ -6,13 +6,14 @@ single pass: a trace has a dozen columns, and memory access dominates the cost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ...machine_code.compiled import entry, hot
+from ...machine_code.compiled import entry, hot, int64
 
 _WHOLE = 255
 """Eight validity bits of eight values that are all present."""
@@ -97,12 +98,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Values at some places of an array, in which ``absent`` stands for missing ones; used as a :class:`Column`, and
-    never copied.
-    """
+    """Values chosen from an array, in which ``absent`` stands for missing ones; used as a :class:`Column`."""
 
     values: Any
-    places: Any
     absent: int
     missing: int  # number of missing values
     ends: tuple[int, int]  # the smallest and the largest value
@@ -110,13 +108,13 @@ class Chosen:
     @classmethod
     def of(cls, values: Any, places: Any, absent: int) -> Chosen:
         """Those at ``places``, int64."""
-        found = np.zeros(3, np.int64)
-        _survey(read_only(values), read_only(places), absent, found)
+        chosen, found = np.empty(len(places), values.dtype), np.zeros(3, np.int64)
+        _choose(read_only(values), read_only(places), absent, chosen, found)
         missing, low, high = found.tolist()
-        return cls(read_only(values), read_only(places), absent, missing, (low, high))
+        return cls(read_only(chosen), absent, missing, (low, high) if missing < len(places) else (0, 0))
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.values)
 
     def span(self) -> tuple[int, int]:
         """The smallest and the largest value; (0, 0) if there are none."""
@@ -124,11 +122,20 @@ class Chosen:
 
     def less(self, base: int, absent: int, out: Any) -> None:
         """As for a :class:`Column`."""
-        _write_chosen(self.values, self.places, self.absent, base, absent, out)
+        _write_chosen(self.values, self.absent, base, absent, out)
 
     def pick(self, values: Any, positions: Any) -> None:
         """As for a :class:`Column`."""
-        _pick_chosen(self.values, self.places, self.absent, values, positions)
+        _pick_chosen(self.values, self.absent, values, positions)
+
+
+def filled_together(columns: Sequence[Column], absent: int, type_: Any) -> Any:
+    """The values of columns one after another, with ``absent`` for missing ones."""
+    filled, at = np.empty(sum(map(len, columns)), type_), 0
+    for column in columns:
+        column.less(0, absent, filled[at : at + len(column)])
+        at += len(column)
+    return read_only(filled)
 
 
 def read_only(column: Any) -> Any:
@@ -204,31 +211,29 @@ def _mark(values: Any, known: Any, found: Any) -> None:
 
 
 @entry
-def _survey(values: Any, places: Any, absent: int, found: Any) -> None:
-    missing, low, high = 0, 0, 0
+def _choose(values: Any, places: Any, absent: int, chosen: Any, found: Any) -> None:
+    missing, low, high = 0, int64(2**63 - 1), int64(-(2**63))
     for i in range(len(places)):
-        value = values[places[i]]
-        if value == absent:
-            missing += 1
-        elif i == missing:  # it is the first one
-            low, high = value, value
-        else:
-            low, high = min(low, value), max(high, value)
+        chosen[i] = values[np.uint64(places[i])]
+    for i in range(len(places)):
+        # The same operations for each value, so several are done at once.
+        value = int64(chosen[i])
+        missing += 1 if value == absent else 0
+        low = min(low, low if value == absent else value)
+        high = max(high, high if value == absent else value)
     found[0], found[1], found[2] = missing, low, high
 
 
 @entry
-def _write_chosen(values: Any, places: Any, absent: int, base: int, instead: int, out: Any) -> None:
-    for i in range(len(places)):
-        value = values[places[i]]
-        out[i] = instead if value == absent else value - base
+def _write_chosen(values: Any, absent: int, base: int, instead: int, out: Any) -> None:
+    for i in range(len(values)):
+        out[i] = instead if values[i] == absent else values[i] - base
 
 
 @entry
-def _pick_chosen(values: Any, places: Any, absent: int, picked: Any, positions: Any) -> None:
+def _pick_chosen(values: Any, absent: int, picked: Any, positions: Any) -> None:
     count = 0
-    for i in range(len(places)):
-        value = values[places[i]]
-        if value != absent:
-            picked[count], positions[count] = value, i
+    for i in range(len(values)):
+        if values[i] != absent:
+            picked[count], positions[count] = values[i], i
             count += 1

@@ -11,8 +11,9 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...machine_code.compiled import entry
 from ..format.schema import ABSENT
 from ..io.temporary import in_temporary_folder
 from .coding import TYPES, Coded
-from .columns import Chosen, Column
+from .columns import Chosen, Column, read_only
 
 T = TypeVar("T")
 
@@ -95,10 +96,11 @@ class _Layout:
             column = np.empty(end - begin, self.type)
             _widen(values, self.base, int(self.absent), column)
             return column
+        if not self.positions:
+            return _repeated(self.base, self.type, 1 << (end - begin).bit_length())[: end - begin]
         column = np.full(end - begin, self.base, self.type)
-        if self.positions:
-            first, last = np.searchsorted(positions, (begin, end))
-            column[positions[first:last] - _POSITION.type(begin)] = values[first:last]
+        first, last = np.searchsorted(positions, (begin, end))
+        column[positions[first:last] - _POSITION.type(begin)] = values[first:last]
         return column
 
 
@@ -121,20 +123,6 @@ class Packed:
         for begin in range(0, self.length, rows):
             end = min(begin + rows, self.length)
             yield Coded(**{name: self.layouts[name].take(begin, end, *parts[name]) for name in TYPES})
-
-    def cut(self, begin: int, end: int) -> Packed:
-        """Some consecutive events, packed as they are."""
-        layouts: dict[str, _Layout] = {}
-        pieces: list[Any] = []
-        parts = _parts(self.layouts, self.block)
-        for name, layout in self.layouts.items():
-            values, positions = parts[name]
-            first, last = np.searchsorted(positions, (begin, end)) if layout.positions else (begin, end)
-            layouts[name] = layout
-            if layout.count:
-                layouts[name] = replace(layout, count=int(last - first))
-                pieces += [values[first:last], positions[first:last] - _POSITION.type(begin)]
-        return Packed(end - begin, layouts, _joined(pieces))
 
     def column(self, name: str) -> Any:
         """A column that :class:`~.coding.Coded` does not have, restored; None if none was packed."""
@@ -178,14 +166,10 @@ def _parts(layouts: Mapping[str, _Layout], block: Any) -> dict[str, tuple[Any, A
     return parts
 
 
-def _joined(pieces: Sequence[Any]) -> Any:
-    """A block of the values and positions of columns."""
-    block = np.zeros(sum(_rounded(piece.nbytes) for piece in pieces), np.uint8)
-    at = 0
-    for piece in pieces:
-        block[at : at + piece.nbytes] = piece.view(np.uint8)
-        at += _rounded(piece.nbytes)
-    return block
+@lru_cache(maxsize=32)
+def _repeated(value: int, type_: np.dtype[Any], count: int) -> Any:
+    """A column of one value, which is made once for all batches; it has up to a megabyte."""
+    return read_only(np.full(count, value, type_))
 
 
 def _rounded(size: int) -> int:

@@ -40,6 +40,7 @@ FAILURES = (pa.ArrowException, OSError, ValueError, KeyError)
 """Exceptions that reading damaged Parquet can raise: for names that are no text, for example, or missing columns."""
 
 _NEEDED = ("time", "kind")
+_NOWHERE = np.zeros(0, np.int64)
 
 
 def lacks(path: Path) -> str:
@@ -89,6 +90,7 @@ class ParquetTrace:
     """A Parquet file as a source of events; see :class:`~.source.Source`.
 
     Attributes:
+        schema: its columns, as Arrow reads them.
         groups: numbers of the row groups that are read, usually all. If only some are read, one thread reads them, as
             others are then read in parallel elsewhere.
     """
@@ -102,6 +104,7 @@ class ParquetTrace:
         self.counted = True
         with _opened(path) as opened:
             schema, metadata = opened.schema_arrow, opened.metadata
+        self.schema = schema
         self.rows: int | None = metadata.num_rows
         self._threads = groups is None
         self.groups = range(metadata.num_row_groups) if groups is None else groups
@@ -145,12 +148,13 @@ class ParquetTrace:
                 if group not in self.groups:
                     first += count
                     continue
-                row = first
-                strays = self._strays(opened, group) + first
+                row, strays = first, _NOWHERE
                 try:
                     for batch in opened.iter_batches(
                         rows, row_groups=[group], columns=wanted, use_threads=self._threads
                     ):
+                        if not len(strays) and _leaps(batch):
+                            strays = self._strays(group) + first
                         checked = self._checked(batch, row, columns, report, strays)
                         row += len(batch)
                         if len(checked):
@@ -164,24 +168,22 @@ class ParquetTrace:
         """The receiver for problems of another reader of the events; what that reported is not reported here again."""
         return self._problems.begin()
 
-    def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
+    def _strays(self, group: int) -> Any:
         """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are
         requested.
         """
-        none = np.zeros(0, np.int64)
-        if self.time_range is not None and self.time_range[1] - self.time_range[0] <= FAR:
-            return none
         try:
-            times, known = times_of(opened.read_row_group(group, columns=["time"], use_threads=self._threads))
-            found = far_off(times)
-            if not found:
-                return none
-            there = [name for name in WHOSE if name in self._usable]
-            table = opened.read_row_group(group, columns=there, use_threads=self._threads)
+            with _opened(self.path) as opened:
+                times, known = times_of(opened.read_row_group(group, columns=["time"], use_threads=self._threads))
+                found = far_off(times)
+                if not found:
+                    return _NOWHERE
+                there = [name for name in WHOSE if name in self._usable]
+                table = opened.read_row_group(group, columns=there, use_threads=self._threads)
             whose = [words_of(table[name])[known] if name in there else np.full(len(times), "") for name in WHOSE]
             return known[contradicted(times, whose, found)]
         except FAILURES:
-            return none  # decoding problems are reported when the column is read
+            return _NOWHERE  # decoding problems are reported when the column is read
 
     def _checked(
         self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
@@ -262,6 +264,17 @@ class ParquetTrace:
             report.add(self.file, row, what, kind=kind, part=part)
         if len(rows) > KEPT:
             report.add(self.file, int(rows[KEPT]), what, kind=kind, part=part, times=len(rows) - KEPT)
+
+
+def _leaps(batch: pa.RecordBatch) -> bool:
+    """Whether neighbours in a batch may be far apart: it has strays only then, and most row groups need not be
+    looked through.
+    """
+    given = batch.column("time") if len(batch) > 1 and "time" in batch.schema.names else None
+    if given is None or given.null_count or given.type != BY_NAME["time"].type:
+        return True
+    steps = np.diff(Column.of(given).values)
+    return bool(steps.min() < -FAR or steps.max() > FAR)
 
 
 def times_of(table: pa.Table) -> tuple[Any, Any]:

@@ -119,6 +119,16 @@ def test_parquet_tells_the_same(rows: int, columns: list[str], tmp_path: Path) -
     assert [problem.line for problem in reader.problems.kept] == [3]
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5, 100])
+@pytest.mark.parametrize("at", range(6))
+def test_parquet_finds_one_wherever_its_batch_ends(at: int, rows: int, tmp_path: Path) -> None:
+    times = list(range(6))
+    times[at] = -BEGIN
+    trace = open_trace([write_parquet(tmp_path / "a.parquet", events(*times))])
+    read = [seq for batch in trace.batches(["time", "seq"], rows=rows) for seq in batch.column("seq").to_pylist()]
+    assert read == [seq for seq in range(1, 7) if seq != at + 1]
+
+
 def test_parquet_knows_other_recorders_and_passes_rows_without_a_time(tmp_path: Path) -> None:
     others = events(0, 1, 8 * FAR, 2, 3, who=["one", "one", "two", "one", "one"])
     trace = open_trace([write_parquet(tmp_path / "others.parquet", others)])
