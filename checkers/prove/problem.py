@@ -22,6 +22,9 @@ from .witness import NotReplayable, replay_model, replay_to_outside
 OBLIGATION_SHARE = 0.25
 """Share of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
 
+TRUE: Property[object] = Property(id="true", statement="Nothing is claimed.", kind=Kind.ALWAYS, holds=lambda _: True)
+"""What invariants are proven for that are needed elsewhere."""
+
 
 @dataclass(frozen=True)
 class Claim:
