@@ -33,11 +33,10 @@ from .prove.lemmas import find_invariants
 from .prove.methods import induct
 from .prove.problem import OBLIGATION_SHARE, TRUE, Problem
 from .prove.solving import WORK, Effort, Model, Solver, fits_finite_domain
+from .refinement import STUTTERS
 from .result import Result
 from .run import counted, differences
 
-STUTTERS = "every step is a stutter, so the mapping says nothing"
-"""Why a refinement under which nothing ever happens is not shown."""
 _MOST_FOLLOWED = 5_000
 """Abstract states whose steps are followed in the search for those that correspond to one concrete step."""
 
@@ -182,8 +181,8 @@ class _Induction:
         values, guards = list(self._images), []
         for instance, arguments in path:
             given = [(cell.symbol, value) for cell, value in zip(self._abstract.cells, values, strict=True)]
-            given += [(symbol, z3.Int(f"{symbol} of path {self.paths}")) for symbol in instance.symbols[len(arguments) :]]
-            given += zip(instance.symbols, arguments)
+            auxiliary = [z3.Int(f"{symbol} of path {self.paths}") for symbol in instance.symbols[len(arguments) :]]
+            given += zip(instance.symbols, (*arguments, *auxiliary), strict=True)
             guards.append(z3.substitute(instance.guard, *given))
             solver.add(*(self._now(z3.substitute(item, *given)) for item in instance.definitions))
             for number, value in instance.updates.items():

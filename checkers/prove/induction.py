@@ -103,7 +103,6 @@ class Induction:
         return bool(answer == z3.unsat)
 
 
-
 def state_in_words(problem: Problem, model: Model, position: int) -> str:
     """A state of a model, without what is at its lowest value."""
     shown = problem.transition.shown(model, position)

@@ -68,7 +68,8 @@ class Refinement:
 
     def _term(self, cell: Cell, values: Mapping[str, Any], lowering: Lowering) -> Any:
         name = cell.family.name
-        free = [lowering.fresh(dim.label) for dim, item in zip(cell.family.dims, cell.index, strict=True) if item is None]
+        dims = zip(cell.family.dims, cell.index, strict=True)
+        free = [lowering.fresh(dim.label) for dim, item in dims if item is None]
         symbols = iter(free)
         index = tuple(Term(next(symbols), False) if item is None else item for item in cell.index)
         if name in values:

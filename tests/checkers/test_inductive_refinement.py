@@ -1,4 +1,4 @@
-"""Refinement by induction: for every number of elements, with found invariants, and what stands in the way otherwise."""
+"""Refinement by induction: for every number of elements, with found invariants, and what else stands in the way."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from rocketproof.checkers.catalogue import refinement_rows
-from rocketproof.checkers.inductive_refinement import STUTTERS, prove_refinement
-from rocketproof.checkers.refinement import check_refinement
+from rocketproof.checkers.inductive_refinement import prove_refinement
+from rocketproof.checkers.refinement import STUTTERS, check_refinement
 from rocketproof.checkers.suite import Options, run_suite
-from rocketproof.model.examples.two_phase_commit import Manager, Stage, machine as two_phase_commit
+from rocketproof.model.examples.two_phase_commit import Manager, Stage
+from rocketproof.model.examples.two_phase_commit import machine as two_phase_commit
 from rocketproof.model.kernel import UNBOUNDED, Machine, State, any_of, implies
 from rocketproof.model.kernel.refinement import Refinement
 from rocketproof.properties.property import always
