@@ -134,8 +134,8 @@ class _Induction:
         solver.add(transition.at(self._differ(self._images, after), 0))
         answer = self._effort.ask(solver, share=OBLIGATION_SHARE)
         if answer != z3.unsat and self._machine is None:
-            for path in self._single_steps(instance):
-                self._try(solver, path, after)
+            for step in self._single_steps(instance):
+                self._try(solver, step, after)
             answer = self._effort.ask(solver, share=OBLIGATION_SHARE)
         while answer == z3.sat and self._machine is not None:
             model = solver.model()
