@@ -24,7 +24,8 @@ from .liveness.small_graph import graph_of
 from .result import Result
 from .run import Run, counted, differences, replay
 
-_NOTHING = "every step is a stutter, so the mapping says nothing"
+STUTTERS = "every step is a stutter, so the mapping says nothing"
+"""Why a refinement under which nothing ever happens is not shown."""
 
 
 def check_refinement(
@@ -61,7 +62,7 @@ def check_refinement(
                 break
     verdict = Verdict.VIOLATED if run is not None else Verdict.UNKNOWN if graph.limit or not pairs else Verdict.HOLDS
     if verdict is Verdict.UNKNOWN and not explanation:
-        explanation = graph.limit or _NOTHING
+        explanation = graph.limit or STUTTERS
     searched = f"{counted(graph.states, 'state')}, {counted(graph.transitions, 'transition')}"
     found = f"{counted(len(pairs), 'different step')} of {refinement.abstract.machine.name}"
     return Result(

@@ -87,8 +87,13 @@ class Row:
         if isinstance(self.subject, Law):
             return (STRATEGIES,)
         if isinstance(self.subject, RefinementClaim):
-            return (REFINE,)
+            return self._engines_of_refinement(self.subject)
         return (PROVE,) if isinstance(self.subject, Theorem) else (GROUPS,)
+
+    def _engines_of_refinement(self, claim: RefinementClaim) -> tuple[str, ...]:
+        if not claim.inductive:
+            return (REFINE, PROVE)
+        return (PROVE, REFINE) if lower(claim.refinement().concrete).is_finite else (PROVE,)
 
     @property
     def configuration(self) -> str:
@@ -353,6 +358,10 @@ def _judge(group: _Group, options: Options) -> Sequence[Result]:
         from .groups import search_groups
 
         return [search_groups(subject, max_seconds=options.seconds)]
+    if isinstance(subject, RefinementClaim) and group.engine == PROVE:
+        from .inductive_refinement import prove_refinement
+
+        return [prove_refinement(subject.id, subject.refinement(), lemmas=subject.lemmas, work=options.work)]
     if isinstance(subject, RefinementClaim):
         from .refinement import check_refinement
 

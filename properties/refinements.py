@@ -1,8 +1,8 @@
 """Refinements: the machines of smaller scope allow whatever the larger ones do.
 
 ``consumption`` lets clients take and drop queues at any time, and ``orderly_lock`` leaves out messages: what holds
-there should also hold with real rebalance, real members and real messages. This is checked here, step by step, in
-configurations of the larger machines.
+there should also hold with real rebalance, real members and real messages. This is checked here, step by step: in
+every reachable state of some configurations of the larger machines, and by induction for any number of faults.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from ..model.orderly import Result, calls
 from ..model.orderly_lock import Window, orderly_lock
 from ..model.process_queue import NO_OFFSET, Orphan, Stage, drops_in_steps
 from ..model.rebalance import divides
+from .orderly_windows import ORDERLY_WINDOWS
+from .property import Property
 from .verdict import Verdict
 
 Constants = Mapping[str, int | str]
@@ -38,6 +40,8 @@ class RefinementClaim:
         as_concrete: constants of the abstract machine that have the values of the concrete machine.
         abstract_constants: those that have other values.
         steps: as in :class:`Refinement`.
+        inductive: whether it is shown by induction, of every state that the lemmas allow, rather than by a search.
+        lemmas: what the induction may need besides what it finds.
         rules: rules of RocketMQ on which it rests.
     """
 
@@ -50,6 +54,8 @@ class RefinementClaim:
     abstract_constants: Constants = field(default_factory=dict)
     mapping: Mapped
     steps: int = 1
+    inductive: bool = False
+    lemmas: tuple[Property, ...] = ()
     rules: tuple[str, ...] = ()
     expected: Verdict = Verdict.HOLDS
     lesson: str = ""
@@ -137,6 +143,17 @@ _SAME_LOCK = (
     *("consumers", "queues", "client_window", "broker_window", "unlock_delay", "version"),
     *("crashes", "leaves", "pauses", "lock_losses"),
 )
+_ANY_FAULTS: Constants = {"crashes": UNBOUNDED, "leaves": UNBOUNDED}
+_ANY_WINDOWS: Constants = {
+    "client_window": UNBOUNDED,
+    "broker_window": UNBOUNDED,
+    "unlock_delay": UNBOUNDED,
+    "moves": UNBOUNDED,
+}
+
+
+def _unlimited(constants: Constants) -> bool:
+    return UNBOUNDED in constants.values()
 
 
 def refinement_claims() -> Iterator[RefinementClaim]:
@@ -149,6 +166,8 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_SHARES, "orderly": 1},
         {**_SHARES, "brokers": 2, "broker_restarts": 1, "cuts": 1, "leaves": 0},
         {**_SHARES, "mode": "broadcasting", "route_changes": 1},
+        {**_SHARES, **_ANY_FAULTS},
+        {**_SHARES, **_ANY_FAULTS, "orderly": 1},
     )
     for constants in shares:
         yield RefinementClaim(
@@ -161,19 +180,19 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             abstract_constants={"messages": 1, "arriving": 1, "moves": UNBOUNDED, "crashes": UNBOUNDED},
             mapping=_ownership,
             steps=4,
+            inductive=_unlimited(constants),
             rules=("RB-30",),
         )
     yield from _locked_shares()
     groups: tuple[Constants, ...] = (
-        {**_GROUP, "crashes": 1, "broker_restarts": 1, "failures": 1},
         {**_GROUP, "crashes": 1, "leaves": 1, "broker_restarts": 1},
         {**_GROUP, "crashes": 1, "causes": 1, "pulls": "fine"},
         {**_GROUP, "crashes": 1, "queues": 2},
         {**_GROUP, "queues": 2, "messages": 2, "retry_room": 1, "copies": 1, "failures": 1, "attempts": 1},
         {**_GROUP, **_IN_ORDER, "failures": 1},
         {**_GROUP, **_IN_ORDER, "crashes": 1},
-        {**_GROUP, **_IN_ORDER, "broker_restarts": 1},
-        {**_GROUP, **_IN_ORDER, "leaves": 1},
+        {**_GROUP, **_ANY_FAULTS, "broker_restarts": UNBOUNDED, "failures": UNBOUNDED},
+        {**_GROUP, **_IN_ORDER, **_ANY_FAULTS, "broker_restarts": UNBOUNDED, "failures": UNBOUNDED},
     )
     for constants in groups:
         yield RefinementClaim(
@@ -188,6 +207,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             abstract_constants={"moves": UNBOUNDED, "lock_losses": UNBOUNDED},
             mapping=_without_membership,
             steps=4,
+            inductive=_unlimited(constants),
             rules=("RB-30", "ST-8"),
         )
     locks: tuple[Constants, ...] = (
@@ -196,6 +216,7 @@ def refinement_claims() -> Iterator[RefinementClaim]:
         {**_LOCK, "pauses": 1},
         {**_LOCK, "forced_unlock": 1, "moves": 2},
         {**_LOCK, "forced_unlock": 1, "reallocations": 1},
+        {**_LOCK, **_ANY_WINDOWS, **_ANY_FAULTS, "lock_losses": UNBOUNDED},
     )
     for constants in locks:
         yield RefinementClaim(
@@ -207,6 +228,8 @@ def refinement_claims() -> Iterator[RefinementClaim]:
             as_concrete=_SAME_LOCK,
             abstract_constants={"batch": 1, "await_listeners": 0, "force": constants.get("forced_unlock", 0)},
             mapping=_lock_alone,
+            inductive=_unlimited(constants),
+            lemmas=ORDERLY_WINDOWS,
             rules=("RB-30", "RB-33", "OR-9"),
         )
     yield RefinementClaim(

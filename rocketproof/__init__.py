@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .api import verify as verify
     from .checkers.exploration import Exploration as Exploration
     from .checkers.explore import explore as explore
+    from .checkers.inductive_refinement import prove_refinement as prove_refinement
     from .checkers.prove import prove as prove
+    from .checkers.refinement import check_refinement as check_refinement
     from .checkers.result import Result as Result
     from .checkers.run import story as story
     from .checkers.simulate import simulate as simulate
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from .model.kernel import Machine as Machine
     from .model.kernel import ModelError as ModelError
     from .model.kernel import State as State
+    from .model.kernel.refinement import Refinement as Refinement
     from .properties.claim import Claim as Claim
     from .properties.property import Kind as Kind
     from .properties.property import Property as Property
@@ -56,6 +59,7 @@ _HOMES = {
     "ModelError": "model.kernel",
     "Outcome": "checkers.suite",
     "Property": "properties.property",
+    "Refinement": "model.kernel.refinement",
     "Result": "checkers.result",
     "State": "model.kernel",
     "Trace": "traces.io",
@@ -63,12 +67,14 @@ _HOMES = {
     "Verdict": "properties.verdict",
     "always": "properties.property",
     "check": "api",
+    "check_refinement": "checkers.refinement",
     "conform": "api",
     "eventually": "properties.property",
     "explore": "checkers.explore",
     "mine": "spark",
     "open_trace": "traces.io",
     "prove": "checkers.prove",
+    "prove_refinement": "checkers.inductive_refinement",
     "settles": "properties.property",
     "simulate": "checkers.simulate",
     "sometimes": "properties.property",

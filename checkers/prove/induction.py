@@ -98,10 +98,12 @@ class Induction:
             self.gaps.append(f"{subject}: {problem.effort.reason}")
         elif answer == z3.sat:
             model = small_model(solver, transition, problem.effort)
-            self.gaps.append(f"{subject}; it may happen (if reachable) in: {self._state(model, last)}")
+            self.gaps.append(f"{subject}; it may happen (if reachable) in: {state_in_words(problem, model, last)}")
         solver.pop()
         return bool(answer == z3.unsat)
 
-    def _state(self, model: Model, position: int) -> str:
-        shown = self._problem.transition.shown(model, position)
-        return ", ".join(f"{label}={value}" for label, value in shown.items()) or "everything at its lowest value"
+
+def state_in_words(problem: Problem, model: Model, position: int) -> str:
+    """A state of a model, without what is at its lowest value."""
+    shown = problem.transition.shown(model, position)
+    return ", ".join(f"{label}={value}" for label, value in shown.items()) or "everything at its lowest value"

@@ -35,7 +35,7 @@ from ...model.kernel.frame import Frame
 from ...model.kernel.lowered import Family
 from ...model.kernel.plain import PlainMachine, evaluator
 from ...properties.property import Kind, Property
-from .problem import Problem
+from .problem import TRUE, Problem
 from .solving import Effort, Solver
 
 SMALL = (1, 2, 3)
@@ -85,20 +85,35 @@ def find_lemmas(
 
     The ``known`` ones are tried as lemmas besides the clauses, such as the other properties of the machine.
     """
-    domains, facts = _facts(configuration)
-    clauses = _true_in_small_cases(configuration, property, domains, facts)
-    if clauses is None:
+    problem, lemmas = _preserved_together(configuration, property, effort, known)
+    if problem is None:
         return []
-    lemmas = [*(Lemma(item, "") for item in known), *(_lemma(clause, domains) for clause in clauses)]
-    candidates = [item.property for item in lemmas]
-    if not candidates:
-        return []
-    problem = Problem(configuration, property, candidates, effort)
-    kept = _houdini(problem, [item.id for item in candidates])
+    kept = [item.property.id for item in lemmas]
     if not _preserved(problem, _solver(problem, [property.id, *kept]), property.id):
         return []
     needed = _needed(problem, kept)
     return [item for item in lemmas if item.property.id in needed]
+
+
+def find_invariants(configuration: Configuration, effort: Effort, *, known: Sequence[Property] = ()) -> list[Lemma]:
+    """All clauses, and all of the ``known`` properties, that preserve each other, whatever they may be needed for."""
+    return _preserved_together(configuration, TRUE, effort, known)[1]
+
+
+def _preserved_together(
+    configuration: Configuration, property: Property, effort: Effort, known: Sequence[Property]
+) -> tuple[Problem | None, list[Lemma]]:
+    """The candidates that preserve each other, given the property, and the problem in which they are written."""
+    domains, facts = _facts(configuration)
+    clauses = _true_in_small_cases(configuration, property, domains, facts)
+    if clauses is None:
+        return None, []
+    lemmas = [*(Lemma(item, "") for item in known), *(_lemma(clause, domains) for clause in clauses)]
+    if not lemmas:
+        return None, []
+    problem = Problem(configuration, property, [item.property for item in lemmas], effort)
+    kept = set(_houdini(problem, [item.property.id for item in lemmas]))
+    return problem, [item for item in lemmas if item.property.id in kept]
 
 
 def _facts(configuration: Configuration) -> tuple[dict[str, type[Domain]], list[_Fact]]:

@@ -141,7 +141,7 @@ def prove_together(
         wanted = _without(properties, *lemmas)
         first, *others = [*wanted, *lemmas]
         problem = Problem(configuration, first, others, effort.part(0.5), properties=len(wanted))
-        result, _ = _induct(problem, 1, False)
+        result, _ = induct(problem, 1, False)
         if result.verdict is Verdict.HOLDS:
             return [replace(result, property=item.id) for item in properties]
     results = []
@@ -230,7 +230,7 @@ def _induction(
     simple_path: bool,
     effort: Effort,
 ) -> Result:
-    result, gave_up = _induct(Problem(configuration, property, lemmas, effort), depth, simple_path)
+    result, gave_up = induct(Problem(configuration, property, lemmas, effort), depth, simple_path)
     if not gave_up:
         return result
     hints = _gaps_with_small_numbers(configuration, property, lemmas, effort)
@@ -239,10 +239,10 @@ def _induction(
 
 def _attempt(configuration: Configuration, property: Property, lemmas: Sequence[Property], effort: Effort) -> Result:
     """Plain induction; if it fails nobody reads why, so no hints are looked for."""
-    return _induct(Problem(configuration, property, lemmas, effort), 1, False)[0]
+    return induct(Problem(configuration, property, lemmas, effort), 1, False)[0]
 
 
-def _induct(problem: Problem, depth: int, simple_path: bool) -> tuple[Result, bool]:
+def induct(problem: Problem, depth: int, simple_path: bool) -> tuple[Result, bool]:
     """The result, and whether it is UNKNOWN because the solver gave up."""
     search = Search(problem)
     induction = Induction(problem, simple_path=simple_path)

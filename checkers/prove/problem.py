@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from ...model.kernel import Check, Configuration, Instance, ModelError, lower
+from ...model.kernel import Check, Configuration, Instance, ModelError, State, lower
 from ...properties.property import Kind, Property
 from ...properties.verdict import Verdict
 from ..engines import PROVE
@@ -21,6 +21,9 @@ from .witness import NotReplayable, replay_model, replay_to_outside
 
 OBLIGATION_SHARE = 0.25
 """Share of the remaining work that one proof obligation may use, so that a hopeless one leaves some for the others."""
+
+TRUE: Property[State] = Property(id="true", statement="Nothing is claimed.", kind=Kind.ALWAYS, holds=lambda _: True)
+"""What invariants are proven for that are needed elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import z3
+
 from .errors import ModelError, nearest
 from .frame import Frame
 from .lowered import Cell, Lowered
 from .lowering import Lowering
 from .machine import Configuration
 from .state import State
-from .terms import as_bool, as_int
+from .terms import Term, as_bool, as_int
 
 Mapped: TypeAlias = Callable[[Any], Mapping[str, Any]]
 """Of a concrete state: abstract variable → its value, or a function of its indices if it has any.
@@ -66,7 +68,10 @@ class Refinement:
 
     def _term(self, cell: Cell, values: Mapping[str, Any], lowering: Lowering) -> Any:
         name = cell.family.name
-        index: tuple[Any, ...] = cell.index
+        dims = zip(cell.family.dims, cell.index, strict=True)
+        free = [lowering.fresh(dim.label) for dim, item in dims if item is None]
+        symbols = iter(free)
+        index = tuple(Term(next(symbols), False) if item is None else item for item in cell.index)
         if name in values:
             value = values[name](*index) if callable(values[name]) else values[name]
         elif name in lowering.frame.families:
@@ -75,4 +80,5 @@ class Refinement:
             raise ModelError(
                 f"the mapping does not give {name!r}, and {self.concrete} has no variable of that name; add it."
             )
-        return as_bool(value) if cell.family.is_bool else as_int(value)
+        term = as_bool(value) if cell.family.is_bool else as_int(value)
+        return z3.Lambda(free, term) if free else term

@@ -8,6 +8,7 @@ from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.suite import Row
 from rocketproof.model.kernel import UNBOUNDED
 from rocketproof.model.presets import PRESETS
+from rocketproof.properties.refinements import RefinementClaim
 from rocketproof.properties.verdict import Verdict
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "guarantees.md"
@@ -34,6 +35,7 @@ def _how(rows: list[Row]) -> Iterator[str]:
             ("liveness", "every fair run"),
             ("groups", "every small group"),
             ("refine", "every step"),
+            ("induction", "by induction"),
         ):
             number = sum(row.expected is verdict and _engine(row) == engine for row in rows)
             if number:
@@ -42,6 +44,8 @@ def _how(rows: list[Row]) -> Iterator[str]:
 
 
 def _engine(row: Row) -> str:
+    if isinstance(row.subject, RefinementClaim):
+        return "induction" if row.subject.inductive else "refine"
     return "prove" if UNBOUNDED in row.constants.values() else row.engines[0]
 
 
