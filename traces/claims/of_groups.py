@@ -61,6 +61,7 @@ OF_GROUPS = (
         needs=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
         excused_by=(Kind.REBALANCE, Kind.HEARTBEAT, Kind.ROUTE, Kind.UNREGISTER, *ENDS),
         lasts=True,
+        seen_or_told=(Kind.REBALANCE,),
         rules=("RB-1",),
         bugs=("A8",),
         settled_by=STRATEGY,

@@ -25,11 +25,12 @@ from ..monitors.fold import Outcome
 from .context import Context, actor_of
 from .findings import Doubt, Note
 
-_ONLY_OWNERS, _RESETS, _OWNED, _MOVES = (
+_ONLY_OWNERS, _RESETS, _OWNED, _MOVES, _WHEN_DUE = (
     CODE["only-owners-commit"],
     CODE["reset-is-followed"],
     CODE["every-queue-gets-an-owner"],
     CODE["every-queue-moves"],
+    CODE["delivered-when-due"],
 )
 _BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
 """Reasons for a standstill that depend only on what the owner itself did not do in time, whatever others did
@@ -63,7 +64,8 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     order = Order(context.clocks, skew)
     known = context.clocks.clocks
     loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
-    loose |= _never_right(context)
+    never_right = _never_right(context)
+    loose |= never_right
     off = {actor for actor in known if order.is_off(actor)}
     open_ = {actor for actor in known if order.is_open(actor)}
     about = _taken_anew(outcome.rows, names, order)
@@ -87,6 +89,8 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
     of_group = np.array([*(slot.group in groups for slot in names.slots), bool(loose)])
     about |= of_group[rows["slot"]] & _OF_LISTENERS[rows["claim"]]
+    if not never_right:  # a broker that keeps a message for this long does so by any clock
+        about &= (rows["claim"] != _WHEN_DUE) | (rows["late"] <= PLAUSIBLE)
     about &= (rows["note"] == Note.NONE) & (rows["cause"] == 0) & _BY_ORDER[rows["claim"]]
     for claim in np.unique(rows["claim"][about]).tolist():
         certain = (rows["claim"] == claim) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)
