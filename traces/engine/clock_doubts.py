@@ -32,9 +32,9 @@ _ONLY_OWNERS, _RESETS, _OWNED, _MOVES, _WHEN_DUE = (
     CODE["every-queue-moves"],
     CODE["delivered-when-due"],
 )
-_BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
+_BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED, Reason.NOT_IN_MEMORY)
 """Reasons for a standstill that depend only on what the owner itself did not do in time, whatever others did
-meanwhile.
+meanwhile. In broadcasting it also stores its offset itself.
 """
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
 _OF_ITSELF = np.array([*(claim.of_itself and (Kind.COMMIT,) not in claim.needs for claim in CLAIMS), False])
@@ -63,9 +63,9 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     """
     order = Order(context.clocks, skew)
     known = context.clocks.clocks
-    loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
     never_right = _never_right(context)
-    loose |= never_right
+    wrong = never_right | _outside_their_lives(outcome.rows, names, context)
+    loose = {actor for actor in known if order.is_loose(actor)} | wrong
     off = {actor for actor in known if order.is_off(actor)}
     open_ = {actor for actor in known if order.is_open(actor)}
     about = _taken_anew(outcome.rows, names, order)
@@ -79,11 +79,14 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         slots = np.array([*(Actor(slot.broker, -1) in those for slot in names.slots), False])
         return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
 
-    about |= named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
-    by_itself = (rows["claim"] == _MOVES) & np.isin(rows["value"], _BY_ITSELF)
-    is_long = ((rows["claim"] == _OWNED) | by_itself) & (rows["late"] > PLAUSIBLE)
+    of_one = np.array([*(bool(slot.client) for slot in names.slots), False])[rows["slot"]]
+    by_itself = np.isin(rows["value"], _BY_ITSELF) | (of_one & (rows["value"] == Reason.NOT_COMMITTED))
+    by_itself &= (rows["claim"] == _MOVES) & (rows["late"] > PLAUSIBLE)
+    is_long = by_itself | ((rows["claim"] == _OWNED) & (rows["late"] > PLAUSIBLE))
     by_one_clock = _OF_ITSELF[rows["claim"]] & (rows["other"] < 0)
-    about |= named(open_) & ~by_one_clock & ~is_long
+    about |= named(off) & named({actor for actor in known if not order.is_tight(actor)}) & ~by_itself
+    about |= ((named(open_) & ~by_one_clock) | named(loose)) & ~is_long
+    about |= named(wrong)
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
