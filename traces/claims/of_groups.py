@@ -59,6 +59,7 @@ OF_GROUPS = (
         statement="A client keeps rebalancing all its topics.",
         monitor=Monitor.GROUPS,
         needs=((Kind.REBALANCE,), (Kind.HEARTBEAT,)),
+        violated_by=((Kind.REBALANCE,), (Kind.HEARTBEAT,), (Kind.ROUTE,)),
         excused_by=(Kind.REBALANCE, Kind.HEARTBEAT, Kind.ROUTE, Kind.UNREGISTER, *ENDS),
         lasts=True,
         seen_or_told=(Kind.REBALANCE,),
