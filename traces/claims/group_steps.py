@@ -229,7 +229,7 @@ class GroupMisstep(Steps):
         statement=(
             "A client takes a queue that one rebalance after another gives it, unless it is refused the lock of "
             "an orderly queue: a broker that tells it the members, or receives its heartbeats, also tells it "
-            "the offset. In doubt if the topic is on several brokers."
+            "the offset. In doubt if the topic is on several brokers, and heartbeats do not name the one of the queue."
         ),
         told="did not take {queue}, which its rebalances gave it for {span}",
         needs=(Kind.REBALANCE, Kind.ASSIGN, Kind.REVOKE),

@@ -25,15 +25,16 @@ from ..monitors.fold import Outcome
 from .context import Context, actor_of
 from .findings import Doubt, Note
 
-_ONLY_OWNERS, _RESETS, _OWNED, _MOVES = (
+_ONLY_OWNERS, _RESETS, _OWNED, _MOVES, _WHEN_DUE = (
     CODE["only-owners-commit"],
     CODE["reset-is-followed"],
     CODE["every-queue-gets-an-owner"],
     CODE["every-queue-moves"],
+    CODE["delivered-when-due"],
 )
-_BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED)
+_BY_ITSELF = (Reason.NO_PULLS, Reason.NOT_POLLED, Reason.NOT_DELIVERED, Reason.NOT_IN_MEMORY)
 """Reasons for a standstill that depend only on what the owner itself did not do in time, whatever others did
-meanwhile.
+meanwhile. In broadcasting it also stores its offset itself.
 """
 _BY_ORDER = np.array([*(claim.monitor is not Monitor.GROUPS for claim in CLAIMS), False])
 _OF_ITSELF = np.array([*(claim.of_itself and (Kind.COMMIT,) not in claim.needs for claim in CLAIMS), False])
@@ -62,8 +63,9 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
     """
     order = Order(context.clocks, skew)
     known = context.clocks.clocks
-    loose = {actor for actor in known if order.is_loose(actor)} | _outside_their_lives(outcome.rows, names, context)
-    loose |= _never_right(context)
+    never_right = _never_right(context)
+    wrong = never_right | _outside_their_lives(outcome.rows, names, context)
+    loose = {actor for actor in known if order.is_loose(actor)} | wrong
     off = {actor for actor in known if order.is_off(actor)}
     open_ = {actor for actor in known if order.is_open(actor)}
     about = _taken_anew(outcome.rows, names, order)
@@ -77,16 +79,21 @@ def order_doubted(outcome: Outcome, names: Names, context: Context, coverage: Co
         slots = np.array([*(Actor(slot.broker, -1) in those for slot in names.slots), False])
         return actors[rows["actor"]] | actors[rows["other"]] | slots[rows["slot"]]
 
-    about |= named(loose) | (named(off) & named({actor for actor in known if not order.is_tight(actor)}))
-    by_itself = (rows["claim"] == _MOVES) & np.isin(rows["value"], _BY_ITSELF)
-    is_long = ((rows["claim"] == _OWNED) | by_itself) & (rows["late"] > PLAUSIBLE)
+    of_one = np.array([*(bool(slot.client) for slot in names.slots), False])[rows["slot"]]
+    by_itself = np.isin(rows["value"], _BY_ITSELF) | (of_one & (rows["value"] == Reason.NOT_COMMITTED))
+    by_itself &= (rows["claim"] == _MOVES) & (rows["late"] > PLAUSIBLE)
+    is_long = by_itself | ((rows["claim"] == _OWNED) & (rows["late"] > PLAUSIBLE))
     by_one_clock = _OF_ITSELF[rows["claim"]] & (rows["other"] < 0)
-    about |= named(open_) & ~by_one_clock & ~is_long
+    about |= named(off) & named({actor for actor in known if not order.is_tight(actor)}) & ~by_itself
+    about |= ((named(open_) & ~by_one_clock) | named(loose)) & ~is_long
+    about |= named(wrong)
     if loose:
         about |= (rows["actor"] < 0) & (rows["other"] < 0)
     groups = {group for group, name, number in coverage.processes if Actor(name, number) in loose}
     of_group = np.array([*(slot.group in groups for slot in names.slots), bool(loose)])
     about |= of_group[rows["slot"]] & _OF_LISTENERS[rows["claim"]]
+    if not never_right:  # a broker that keeps a message for this long does so by any clock
+        about &= (rows["claim"] != _WHEN_DUE) | (rows["late"] <= PLAUSIBLE)
     about &= (rows["note"] == Note.NONE) & (rows["cause"] == 0) & _BY_ORDER[rows["claim"]]
     for claim in np.unique(rows["claim"][about]).tolist():
         certain = (rows["claim"] == claim) & (rows["note"] == Note.NONE) & (rows["cause"] == 0) & (rows["doubt"] == 0)

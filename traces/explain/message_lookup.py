@@ -22,6 +22,7 @@ from ..format.kinds import CLIENT_ENDS, Kind
 from ..format.schema import origin_of
 from ..format.whole_number import whole_number
 from ..io import Trace
+from ..monitors.groups.subscriptions import parse_subscription
 from ..recorders.members import members_of
 from .evidence import OF_MESSAGES, Found
 from .sentences import Event
@@ -39,6 +40,7 @@ class Located(NamedTuple):
     names: Names  # names of queues and clients
     coverage: Coverage  # what was recorded
     ends: Sequence[Event]  # the stops and deaths of clients, by time
+    consuming: frozenset[str]  # groups whose members say that they consume a topic in which it is
 
 
 def look_up(trace: Trace, asked: str) -> Located:
@@ -71,8 +73,15 @@ def look_up(trace: Trace, asked: str) -> Located:
                 place = (group, at.topic, at.broker, at.queue, member.name, member.incarnation)
                 spots.add((names.slots[names.slot_at(*place)], offset, *span))
     scanned = conclude(heard.seen, trace.header, files=trace.files, clocks=trace.clocks)
-    ends = list(scanned.context.events.of_kinds(*CLIENT_ENDS))
-    return Located(heard.origins, sorted(spots), names, coverage_in(trace, scanned, slots), ends)
+    events = scanned.context.events
+    ends = list(events.of_kinds(*CLIENT_ENDS))
+    topics = {slots[slot].topic for slot, _ in heard.spans}
+    consuming = frozenset(
+        group
+        for group, told in events.different("group", "subscriptions", kinds=(Kind.HEARTBEAT,))
+        if group and topics & {parse_subscription(one)[0] for one in told or ()}
+    )
+    return Located(heard.origins, sorted(spots), names, coverage_in(trace, scanned, slots), ends, consuming)
 
 
 @dataclass

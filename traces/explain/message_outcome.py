@@ -61,16 +61,20 @@ class Outcome:
         return f" at {self.client}" if self.client else ""
 
 
-def consumers(own: Sequence[Found], found: Sequence[Found], names: Names) -> list[tuple[str, str]]:
-    """The groups, and the clients of broadcasting groups, that handled the message or its queues.
+def consumers(own: Sequence[Found], found: Sequence[Found], located: Located) -> list[tuple[str, str]]:
+    """The groups, and the clients of broadcasting groups, that handled the message or its queues, and those that say
+    that they consume its topic.
 
     Deliveries that do not name their group count as those of a group without a name.
     """
+    names = located.names
     slots = [names.slots[each.slot] for each in found if each.slot >= 0]
     groups = {(slot.group, slot.who) for slot in slots if slot.group}
     groups |= {(each.event["group"], "") for each in own if each.event.get("group")}
     if any(each.event["kind"] == Kind.DELIVER and not _group_of(each.event) for each in own):
         groups.add(("", ""))
+    idle = located.consuming - located.coverage.not_judged.keys()
+    groups |= {(group, "") for group in idle if not names.is_broadcasting(group)}
     broadcasting = {group for group, client in groups if client}
     return sorted((group, client) for group, client in groups if client or group not in broadcasting)
 
@@ -185,6 +189,10 @@ def _never(asked: _Asked) -> Told:
     for slot, offset, since, _ in spots:
         at = place_of(slot), offset
         copies[at] = min(copies.get(at, since), since)
+    took = ((Kind.ASSIGN,), (Kind.PULL_RESULT,))
+    if copies and not asked.around and not missing(took, asked.located.coverage.recorded_of(asked.group)):
+        stored = clock(min(copies.values()))
+        return MessageStatus.WAITING, f"it waits since {stored}, when it is first heard of, and nobody took its queue"
     status, told = undelivered(asked.around, copies)
     if status is not MessageStatus.LOST:
         return status, told

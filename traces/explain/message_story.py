@@ -85,7 +85,7 @@ def message_story(trace: Trace, asked: str | int, *, settings: Settings | None =
             known=trace.header.groups.get(group, _DEFAULT_GROUP),
             settings=settings,
         )
-        for group, client in consumers(own, found, located.names)
+        for group, client in consumers(own, found, located)
     )
     turning = turning_points(found, min((offset for _, offset, _, _ in located.spots), default=None))
     told = _told(turning, own)

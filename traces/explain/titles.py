@@ -61,7 +61,7 @@ _TITLES: Mapping[str, str] = {
     "allocation-as-the-strategy-says": "{actor} assigned itself {assigned} of {topic}, but its strategy {answer}",
     "views-agree": "members of group {group} saw different {views} of {topic} for {span}: {actor} and {other}, "
     "for example",
-    "every-topic-is-balanced": "{actor} rebalanced some topics of group {group} for {span}, but not {topic}",
+    "every-topic-is-balanced": "{actor} did not rebalance {topic} of group {group} for {span}",
     "processes-act-in-order": "{actor} {misstep}",
     "shares-are-taken": "{actor} {misstep}",
     "subscription-is-current": "pulls of {queue}{by} were refused for {span} because of an outdated subscription",

@@ -333,6 +333,22 @@ def test_a_broadcasting_client_whose_heartbeats_are_answered_takes_what_it_gives
     assert [(row["value"], row["doubt"] != 0) for row in found] == [(GroupMisstep.NOT_TAKEN, True)]
 
 
+def test_a_client_takes_what_it_gives_itself_at_each_broker_that_answers_its_heartbeats() -> None:
+    both = ["b:0", "b:1", "c:0"]
+    seen = [
+        {**one, "queues": both, "assigned": both} if one["kind"] in (Kind.REBALANCE, Kind.ROUTE) else one
+        for one in NOT_TAKEN
+    ]
+
+    def doubts(*brokers: str) -> list[bool]:
+        beats = [{**heartbeat(20_000, "one", "T=*@7"), "broker": broker} for broker in brokers]
+        found = judged([*seen, *beats])
+        rows = [row for row in found.rows(SHARES) if row["value"] == GroupMisstep.NOT_TAKEN]
+        return [bool(row["doubt"]) for row in rows]
+
+    assert (doubts("b"), doubts("c"), doubts()) == ([False], [True], [True])
+
+
 def test_a_topic_that_is_consumed_no_more_is_given_up() -> None:
     assert told(STILL_HAD, groups=ORDERLY) == [GroupMisstep.STILL_HAD]
     gone = [taken(45_000, Kind.REVOKE, queue, path="unsubscribe") for queue in (0, 1)]

@@ -486,6 +486,16 @@ def test_a_pull_may_bring_less_where_messages_are_filtered_or_removed() -> None:
     assert told([beats(50), *RIGHT, *excused, *certain]) == [Misstep.LEFT_OUT]
 
 
+def test_pull_results_are_judged_without_the_beginning_of_the_queue() -> None:
+    def without_min(*events: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{name: value for name, value in one.items() if name != "min"} for one in events]
+
+    assert told(without_min(*RIGHT)) == []
+    assert told(without_min(*WRONG[Misstep.LEFT_OUT])) == [Misstep.LEFT_OUT]
+    beyond = [beats(50), *RIGHT, found(800, "one", 2, 4, log=3, count=1), pull(810, 4)]
+    assert told(without_min(*beyond)) == told(beyond) == [Misstep.LEFT_OUT]
+
+
 def test_a_call_that_ends_after_its_queue_was_given_up_has_some_time_to_be_discarded() -> None:
     wrong = WRONG[Misstep.NOT_DISCARDED][:-1]
     assert told(wrong, commit(19_000, "two", 1)) == []

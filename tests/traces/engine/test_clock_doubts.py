@@ -120,3 +120,29 @@ def test_who_took_a_queue_just_before_its_offset_was_set_may_have_taken_it_after
         return counted("reset-is-followed", sorted(events, key=lambda one: one["time"]), tmp_path)
 
     assert (followed(1_010), followed(1_500)) == ((0, 1), (1, 0))
+
+
+def test_a_message_that_its_broker_keeps_for_long_is_late_by_any_clock_of_a_listener(tmp_path: Path) -> None:
+    def kept(until: int) -> tuple[int, int]:
+        stored = event(3_000, Kind.STORE, group=None, offset=0, attempt=0)  # by the broker's clock, 2 s after its pull
+        waits = event(
+            3_200, Kind.DELAY_STORE, queue=None, topic="%RETRY%G", attempt=1, level=1, due=4_200, key="K2", offset=None
+        )
+        ends = event(until, Kind.FILE_PERSIST, group=None, topic=None, queue=None)
+        events = [*found_by("one", 1_000), *consumed(1_100, "one", 0), stored, waits, ends]
+        return counted("delivered-when-due", sorted(events, key=lambda one: one["time"]), tmp_path)
+
+    assert (kept(200_000), kept(68_000)) == ((1, 0), (0, 1))
+
+
+def test_a_broadcasting_client_keeps_its_offset_by_its_own_clock(tmp_path: Path) -> None:
+    def unwritten(until: int) -> tuple[int, int]:
+        stored = event(3_000, Kind.STORE, group=None, offset=0, attempt=0)  # by the broker's clock, 2 s after its pull
+        lives = [event(at, Kind.HEARTBEAT, "one", topic=None, queue=None) for at in range(10_000, until, 10_000)]
+        _, *taken = found_by("one", 1_000)
+        other = [{**each, "queue": 1} for each in (*taken, *consumed(1_100, "one", 0), commit(2_000, "one", 1))]
+        mine = [*taken, *consumed(1_100, "one", 0), pull_of("one", 1_300), pull_of("one", until)]
+        events = [*mine, *other, stored, *lives]
+        return counted("every-queue-moves", sorted(events, key=lambda one: one["time"]), tmp_path, mode="broadcasting")
+
+    assert (unwritten(120_000), unwritten(66_000)) == ((1, 0), (0, 1))

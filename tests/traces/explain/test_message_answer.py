@@ -105,6 +105,17 @@ def test_never(tmp_path: Path):
     assert said == "NEVER DELIVERED: passed at 00:00:05.000 by offset 18 of c1"
 
 
+def test_a_group_whose_members_consume_the_topic_and_never_took_the_queue(tmp_path: Path):
+    def told(*topics: str) -> str:
+        beat = {"time": 2, "kind": "heartbeat", **ME, "client": "c2", "group": "H"}
+        beat["subscriptions"] = [f"{topic}=*@1" for topic in topics]
+        return asked(trace(tmp_path, beat, stored(5), assigned(10), delivered(50), ended(90, "ok")), KEY)
+
+    waits = "NEVER DELIVERED: it waits since 00:00:00.005, when it is first heard of, and nobody took its queue (H)"
+    assert told(QUEUE["topic"], "U") == f"DELIVERED ONCE (G); {waits}"
+    assert told("U") == "DELIVERED ONCE"
+
+
 def test_what_is_missing_is_named(tmp_path: Path):
     path = trace(tmp_path, stored(0), evidence=frozenset({Kind.STORE, Kind.DELIVER, Kind.RESULT}))
     assert asked(path, KEY).startswith("NEVER DELIVERED in this trace")

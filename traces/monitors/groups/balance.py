@@ -40,6 +40,7 @@ class _Client:
         left_out: topics that were behind: topic, since, until.
         due: before this time, nothing more can be behind.
         paused: when it made the last pass before a long time without any; ``resumed``: when it made the next one.
+        learnt: when it first learnt of queues of each topic.
         brokers: those of each topic, as it learnt last.
         beats: when each broker got its latest heartbeat; ``beat``: when any did.
         unreached: when a broker got none for long, although heartbeats go to all.
@@ -56,6 +57,7 @@ class _Client:
     due: int = 0
     paused: int = 0
     resumed: int = 0
+    learnt: dict[str, int] = field(default_factory=dict)
     brokers: dict[str, frozenset[str]] = field(default_factory=dict)
     beats: dict[str, int] = field(default_factory=dict)
     beat: int = 0
@@ -80,7 +82,9 @@ class _Client:
         self.brokers[topic] = brokers_of(queues)
         if not queues:
             self.empty.add(topic)
-        elif topic in self.empty:
+            return
+        self.learnt.setdefault(topic, time)
+        if topic in self.empty:
             self.empty.discard(topic)
             if topic in self.consumed:
                 self.consumed[topic] = time
@@ -90,8 +94,9 @@ class _Client:
         if self._is_unreached(broker, within):
             self.unreached.setdefault(broker, []).append((self.beats[broker], time))
         self.beat = self.beats[broker] = time
-        last = max(self.passes.values(), default=time)
         for topic, consumed in self.consumed.items():
+            # What makes no pass at all is judged by the topics whose queues it has learnt itself.
+            last = max(self.passes.values(), default=self.learnt.get(topic, time))
             if topic not in self.empty and self._ran(max(last, consumed), time, within, ask) > within:
                 self.behind[topic] = self.behind.get(topic, (last, time))[0], time
 
@@ -233,7 +238,7 @@ class Balance:
 
     def _close(self, who: tuple[str | None, str | None, int | None]) -> None:
         client = self._seen.clients.pop(who)
-        if client.passes:
+        if client.passes or client.behind:
             self._seen.judged += len(client.consumed)
         left_out = sorted([*client.left_out, *((*span, topic) for topic, span in client.behind.items())])
         # Topics that are left out at overlapping times are one finding.
@@ -257,8 +262,9 @@ class Balance:
     def _would_be_recorded(self, group: str, actor: Actor, topic: str, time: int) -> bool:
         """Whether a pass over the topic would be recorded: RocketMQ logs only passes that change something.
 
-        A recording that has passes without a change has all of them; and a pass that had to change something would be
-        in any recording. A topic of which no client saw a queue is silently skipped (RB-3).
+        A recording that has passes without a change, or the routes of a client that makes none, has all of them; and a
+        pass that had to change something would be in any recording. A topic of which no client saw a queue is silently
+        skipped (RB-3).
         """
         told = self._told if group else self._common
         passes = [run for run in told.of(group, Kind.REBALANCE) if run.first <= time]
@@ -267,9 +273,9 @@ class Balance:
         queues = next((run.queues for run in reversed(passes + routes) if run.topic == topic and run.queues), None)
         if queues is None:
             return False
-        if any(run.count > 1 for run in passes):
-            return True
         mine = [run for run in passes if run.actor == actor]
+        if not mine or any(run.count > 1 for run in passes):
+            return True
         members = next((run.members for run in reversed(mine) if run.members), None)
         before = next((run for run in reversed(mine) if run.topic == topic), None)
         if members is None:

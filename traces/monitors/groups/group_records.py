@@ -72,6 +72,7 @@ class Member:
     leaving: int | None = None  # when it first gave up queues for a shutdown, since its start
     read: bool = False  # whether it has read its file of offsets since it stopped
     beats: int = 0  # number of its heartbeats since it started
+    reached: dict[str, int] = field(default_factory=dict)  # its last heartbeat to each broker that is named, ms
     silent_since: int | None = None  # its first pass since the last of them, ms
     first: int | None = None  # its first event other than a start, ms
     last: int = EVER  # its last event

@@ -175,6 +175,7 @@ class GroupSteps:
         """A process announces to the brokers what it consumes."""
         member = self._act(self._member(event), event)
         member.beats += 1
+        member.reached[event.get("broker") or ""] = event["time"]
         member.silent_since = None
         given = event.get("subscriptions")
         if given is None:

@@ -10,12 +10,14 @@ until the broker has dropped its old connection (ST-6), so it counts only if it 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...encoding.names import Actor
 from ...engine.findings import Doubt
 from ...format.kinds import Kind
 from ..notebook import Notebook, whole
+from ..steps.state import APART
 from .groups_seen import GroupsSeen
 from .memberships import Memberships
 from .runs import Run, Told
@@ -31,7 +33,7 @@ def judge_processes(seen: GroupsSeen) -> None:
     for group in seen.memberships.groups():
         if not seen.names.is_broadcasting(group):
             clashes = _overlapping_memberships(group, seen.memberships, seen.notebook)
-            _doubled_ids(group, seen.told, clashes, seen.notebook)
+            _doubled_ids(group, seen.told, clashes, _restarts(group, seen.memberships), seen.notebook)
 
 
 def _overlapping_memberships(group: str, memberships: Memberships, notebook: Notebook) -> set[str]:
@@ -68,6 +70,14 @@ def _overlapping_memberships(group: str, memberships: Memberships, notebook: Not
     return clashes
 
 
+def _restarts(group: str, memberships: Memberships) -> dict[str, list[int]]:
+    """For each id, when another process of it began, after the first one: brokers may still list the one before."""
+    began: dict[str, list[int]] = {}
+    for membership in memberships.of(group):
+        began.setdefault(membership.actor.name, []).append(membership.first)
+    return {name: sorted(times)[1:] for name, times in began.items()}
+
+
 @dataclass
 class _Doubled:
     """An id that occurs more than once in the lists that one observer gets."""
@@ -77,7 +87,9 @@ class _Doubled:
     times: int
 
 
-def _doubled_ids(group: str, told: Told, clashes: set[str], notebook: Notebook) -> None:
+def _doubled_ids(
+    group: str, told: Told, clashes: set[str], restarts: Mapping[str, Sequence[int]], notebook: Notebook
+) -> None:
     longest: dict[str, tuple[int, _Doubled, bool]] = {}
 
     def note(id: str, doubled: _Doubled, over: bool) -> None:
@@ -100,7 +112,7 @@ def _doubled_ids(group: str, told: Told, clashes: set[str], notebook: Notebook) 
             known.last = run.last
     for doubled in seen.values():
         for id, known in doubled.items():
-            note(id, known, False)
+            note(id, known, any(0 <= known.since - began + APART <= CONNECTION_LIMIT for began in restarts.get(id, ())))
     for id, (length, known, _) in sorted(longest.items()):
         if id in clashes:
             continue

@@ -6,7 +6,7 @@ from ...claims.group_steps import GroupMisstep
 from ...claims.settings import Settings
 from ...engine.context import Context, brokers_of
 from ...engine.findings import Doubt
-from ...format.coverage import EVIDENCE_BIT
+from ...format.coverage import EVER, EVIDENCE_BIT
 from ...format.kinds import Kind
 from ..steps.state import APART
 from .broker_steps import BrokerSteps
@@ -64,8 +64,10 @@ class Shares:
             if is_orderly and not self._locks:
                 continue
             if len(times) >= PASSES and times[-1] - times[0] > longest - APART:
-                is_answered = event.get("members") or member.told_at > times[0]
-                doubt = Doubt.NONE if len(brokers) == 1 and is_answered else Doubt.EVIDENCE
+                is_answered = member.reached.get(broker_of(queue), EVER) > times[0]
+                if len(brokers) == 1:
+                    is_answered |= bool(event.get("members")) or member.told_at > times[0]
+                doubt = Doubt.NONE if is_answered else Doubt.EVIDENCE
                 self._missteps.note(
                     GroupMisstep.NOT_TAKEN, member, event, since=times[0], topic=topic, queue=queue, doubt=doubt
                 )

@@ -137,7 +137,9 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
             line.overdue_at = now
-        known = low >= 0 and high >= 0 and after >= 0 and offset >= 0
+        if low < 0:  # not recorded: it is where it was
+            low = max(int64(line.beginning), int64(0))
+        known = high >= 0 and after >= 0 and offset >= 0
         wrong = known and (low > high or after < offset)
         if result == Result.FOUND:
             # While the broker reads, more may be stored than there was when it looked up the end (PL-19).

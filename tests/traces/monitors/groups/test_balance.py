@@ -179,3 +179,15 @@ def test_a_pass_asks_any_broker_of_a_topic_also_one_that_the_client_does_not_rea
     assert counts(0, 30_000, 120_000, 150_000) == (0, 0)
     assert counts(0, 30_000, 60_000, 90_000, 120_000, 150_000) == (1, 0)
     assert (counts(0, 30_000), counts(0, 30_000, asked="a")) == ((0, 0), (1, 0))  # no pass asks the other broker
+
+
+def test_a_client_that_makes_no_pass_at_all() -> None:
+    def counts(*events: Event, queues: tuple[str, ...] = ("b:0",)) -> tuple[int, int]:
+        learnt = event(0, Kind.ROUTE, client="c1", topic="T", queues=list(queues))
+        beats = [heartbeat(time, "c1", "T=*") for time in range(100, 100_000, 30_000)]
+        return Judged([learnt, *beats, *events]).counts(CLAIM)
+
+    assert counts() == (1, 0)
+    assert counts(*passes("T", 1_000, 91_000)) == (0, 0)
+    assert counts(queues=()) == (0, 0)
+    assert counts(stop(60_000, "c1")) == (0, 0)

@@ -103,3 +103,12 @@ def test_a_clash_seen_both_ways_is_one_finding() -> None:
     beats = [heartbeat(time, f"c1#{n}", "T=*") for time in range(0, 200_000, 30_000) for n in (0, 1)]
     passes = [rebalance(time, "c1#0", ["c1", "c1"], ["b:0", "b:1"]) for time in range(0, 200_000, 20_000)]
     assert Judged([*beats, *passes]).counts(CLAIM) == (1, 0)
+
+
+def test_the_connection_of_a_process_that_died_is_listed_beside_that_of_the_next_one_for_a_while() -> None:
+    lists = [event(time, Kind.MEMBERS, broker="b", members=["c1", "c1"]) for time in (40_100, 60_000)]
+    first = [start(0, "c1#0"), heartbeat(1_000, "c1#0", "T=*"), crash(20_000, "c1#0")]
+    again = [start(40_000, "c1#1"), heartbeat(40_050, "c1#1", "T=*")]
+    assert Judged([*first, *again, *lists]).counts(CLAIM) == (0, 0)
+    # Otherwise a second process, of which nothing was recorded, may have the id.
+    assert Judged([*first[:2], heartbeat(31_000, "c1#0", "T=*"), *lists]).counts(CLAIM) == (0, 1)
