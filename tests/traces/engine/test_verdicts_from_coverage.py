@@ -347,4 +347,5 @@ def test_what_a_broadcasting_client_passes_over_as_it_starts_again_depends_on_it
     lines = [header, *lived(1_000, 0, 3), *lived(60_000, 1, 9)]
     verdict = check(written(tmp_path / "t.jsonl", map(json.dumps, lines))).verdict("nothing-skipped")
     assert (verdict.violated, verdict.doubtful) == (0, 1)
-    assert verdict.why == "whether a broadcasting client still found its offset file when it started again was not recorded"
+    untold = "whether a broadcasting client still found its offset file when it started again was not recorded"
+    assert verdict.why == untold

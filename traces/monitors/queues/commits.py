@@ -264,10 +264,10 @@ def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, coun
 @part
 def _was_of_another(s: Any, q: int, actor: int) -> bool:
     """Whether another process had the queue: in broadcasting, an earlier one of the same client id."""
+    others = 0
     for n in range(WINDOWS):
-        if s.windows[q, n].actor >= 0 and s.windows[q, n].actor != actor:
-            return True
-    return False
+        others += s.windows[q, n].actor >= 0 and s.windows[q, n].actor != actor
+    return others > 0
 
 
 @part
