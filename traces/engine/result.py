@@ -16,7 +16,7 @@ from ..claims.claims import CLAIMS, CODE
 from ..claims.evidence import would_settle
 from ..claims.presupposed import presupposed, shown_by
 from ..claims.settings import Settings
-from ..encoding.names import BROADCASTING, Names
+from ..encoding.names import Names
 from ..format.coverage import EVIDENCE_BIT, Coverage, evidence_mask, missing
 from ..format.kinds import Kind
 from ..format.message_status import MessageStatus
@@ -255,14 +255,8 @@ def _doubt(
     excuses = [kind for kind in Kind if any(EVIDENCE_BIT[kind] & mask for mask in asked)]
     excuses += [kind for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE and kind not in excuses]
     lacking = missing((*claim.counts_with, *((kind,) for kind in excuses)), coverage.recorded)[:MOST_NAMED]
-    lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else _UNTOLD
-    if not lacking and all(slot >= 0 and names.flags[slot] & BROADCASTING for slot in np.unique(rows["slot"])):
-        lacks = _FILE_UNTOLD
+    lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
     return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim.settled_by, lacking)}"
-
-
-_UNTOLD = "what may explain it was not recorded"
-_FILE_UNTOLD = "whether a broadcasting client still found its offset file when it started again was not recorded"
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:

@@ -322,30 +322,3 @@ def test_a_member_of_which_a_message_trace_tells_under_another_address_is_named_
         "nothing but what 127.0.0.1@77 did, which has its process id, was recorded of 192.0.2.2@77#1",
         "nothing was recorded of 192.0.2.2@78",
     ]
-
-
-def test_what_a_broadcasting_client_passes_over_as_it_starts_again_depends_on_its_offset_file(tmp_path: Path) -> None:
-    """OF-1: without its file a client begins at the end, which no broker and no client tells."""
-    place = {"group": "G", "topic": "T", "broker": "b", "queue": 0}
-
-    def lived(time: int, incarnation: int, begin: int) -> list[dict[str, Any]]:
-        client = {"client": "c", "incarnation": incarnation, "group": "G"}
-        queue = client | place
-        read = {"result": "found", "min": 0, "max": begin + 1, "count": 1}
-        return [
-            {"time": time, "kind": "client_start", **client},
-            {"time": time + 10, "kind": "assign", "offset": begin, **queue},
-            {"time": time + 20, "kind": "pull_result", "offset": begin, "next": begin + 1, **read, **queue},
-            {"time": time + 30, "kind": "deliver", "offset": begin, "attempt": 0, "key": f"{begin}", **queue},
-            {"time": time + 40, "kind": "result", "offset": begin, "attempt": 0, "result": "ok", **queue},
-            {"time": time + 50, "kind": "commit", "offset": begin + 1, "path": "file", **queue},
-            {"time": time + 60, "kind": "client_stop", **client},
-        ]
-
-    evidence = [str(kind) for kind in Kind]
-    header = {"rocketproof_trace": 1, "evidence": evidence, "groups": {"G": {"mode": "broadcasting"}}}
-    lines = [header, *lived(1_000, 0, 3), *lived(60_000, 1, 9)]
-    verdict = check(written(tmp_path / "t.jsonl", map(json.dumps, lines))).verdict("nothing-skipped")
-    assert (verdict.violated, verdict.doubtful) == (0, 1)
-    untold = "whether a broadcasting client still found its offset file when it started again was not recorded"
-    assert verdict.why == untold

@@ -21,7 +21,7 @@ from ..terms import QUERY_LIMIT
 from .offset_queries import is_about_to_take
 from .ownership import VISIT, committer, settle, touch, window_of
 from .pages import Flag, find, skip_missing
-from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, UNKNOWN, WINDOWS
+from .queue_state import ALWAYS, IN_FLIGHT, PERSISTED, UNKNOWN
 from .ranges import UNCOUNTED, advance, drop_first, pass_range, set_low, undelivered
 from .regressions import BACK, goes_back, is_misled
 
@@ -249,25 +249,13 @@ def _never_delivered(s: Any, q: int, time: int, actor: int, begin_: int, end: in
 
 @part
 def _skip_row(s: Any, q: int, time: int, actor: int, begin_: int, end: int, count: int) -> None:
-    since, doubt = s.terms[0].begin, int64(CERTAIN)
+    since = s.terms[0].begin
     at = window_of(s, q, actor)
-    if at >= 0 and s.windows[q, at].until == ALWAYS and s.windows[q, at].start >= 0:
-        if s.windows[q, at].start <= begin_:
-            since = s.windows[q, at].since  # messages below its start may have been delivered in an earlier window
-        elif s.slots[q].flags & BROADCASTING and _was_of_another(s, q, actor):
-            doubt = int64(Doubt.EVIDENCE)  # OF-1: whether the previous process's file still existed is not recorded
-    row = s.rows[finding(s, _SKIPPED, VIOLATION, doubt, q, time)]
+    if at >= 0 and s.windows[q, at].until == ALWAYS and 0 <= s.windows[q, at].start <= begin_:
+        since = s.windows[q, at].since  # messages below its start may have been delivered in an earlier window
+    row = s.rows[finding(s, _SKIPPED, VIOLATION, CERTAIN, q, time)]
     row.offset, row.until, row.actor, row.value, row.since = begin_, end, actor, count, since
     _passed(s, q, time, begin_, end)
-
-
-@part
-def _was_of_another(s: Any, q: int, actor: int) -> bool:
-    """Whether another process had the queue: in broadcasting, an earlier one of the same client id."""
-    others = 0
-    for n in range(WINDOWS):
-        others += s.windows[q, n].actor >= 0 and s.windows[q, n].actor != actor
-    return others > 0
 
 
 @part
