@@ -496,6 +496,21 @@ def test_pull_results_are_judged_without_the_beginning_of_the_queue() -> None:
     assert told(without_min(*beyond)) == told(beyond) == [Misstep.LEFT_OUT]
 
 
+def test_a_window_that_begins_within_a_batch_is_given_all_of_it() -> None:
+    """PL-26: asked from 2 on, the answer has the batch from 0 to 3, and says nothing of its beginning."""
+
+    def begins(count: int, *given: int) -> list[dict[str, Any]]:
+        answer = found(400, "one", 2, 4, count=count, log=4)
+        calls = [deliver(5_000 + 10 * n, "one", offset, count=1, next=offset + 1) for n, offset in enumerate(given)]
+        return [asked(100, 2), memory(101, 2), assign(200, 2), pull(300, 2), answer, pull(410, 4), *calls]
+
+    whole = begins(4, 0, 1, 2, 3)
+    assert (told(whole), told(whole, name=FIT)) == ([], [])
+    assert told(begins(4, 2, 3), name=FIT) == [Misstep.IMPOSSIBLE]
+    assert told(begins(3, 0, 1, 2, 3), name=FIT) == []
+    assert told(begins(3, 0), name=FIT) == [Misstep.IMPOSSIBLE]
+
+
 def test_a_call_that_ends_after_its_queue_was_given_up_has_some_time_to_be_discarded() -> None:
     wrong = WRONG[Misstep.NOT_DISCARDED][:-1]
     assert told(wrong, commit(19_000, "two", 1)) == []

@@ -60,19 +60,21 @@ def send_back(
         named = terms.given[0].default if named == -1 else named
         known.chains[chain].maximum = max(known.chains[chain].maximum, named)
         _as_configured(known, terms, notes, chain, named, seen)
+    # An application's call names a level unless the client produced the copy, its request having failed (SB-4).
+    produced = path == Path.FALLBACK or (path == Path.APPLICATION and asked == ABSENT)
     # Request 36 counts from what the broker has stored, a fallback from the client's memory (SB-6).
-    source = at if path == Path.FALLBACK or stored == ABSENT else attempt_of(known, chain, stored)
+    source = at if produced or stored == ABSENT else attempt_of(known, chain, stored)
     sent = known.attempts[source]
     sent.heard = 1
     sent.sent_at = seen.time
     if result == Result.OK:
         sent.sent += 1
-    elif path == Path.FALLBACK:
+    elif produced:
         sent.given_up += 1
     else:
         sent.refused += 1
-    known.chains[chain].fallbacks += path == Path.FALLBACK
-    if path == Path.FALLBACK or seen.slot < 0:
+    known.chains[chain].fallbacks += produced
+    if produced or seen.slot < 0:
         sent.asked = SEVERAL  # SB-8: it is sent like any message, to any broker
     else:
         sent.asked = with_broker(int64(sent.asked), int64(terms.slots[seen.slot].name))
@@ -83,7 +85,7 @@ def send_back(
     if maximum == ABSENT:
         sent.may_die = 1
         sent.may_live = 1
-    elif path == Path.FALLBACK:
+    elif produced:
         sent.fallback = 1
         dies = gives_up(terms, maximum, times + 1)
         sent.may_die |= dies

@@ -381,7 +381,7 @@ def _fill(s: Any, q: int, at: int, actor: int, since: int, start: int, implied: 
     window.how, window.path, window.implied, window.running = 0, 0, implied, 0
     window.base, window.recent, window.base_time = UNKNOWN, UNKNOWN, since
     window.seen, window.called, window.asked, window.next, window.again = since, NEVER, NEVER, UNKNOWN, UNKNOWN
-    window.woke, window.returned, window.pulls = NEVER, NEVER, 0
+    window.woke, window.returned, window.pulls, window.batch = NEVER, NEVER, 0, UNKNOWN
     window.known, window.carries = start, not s.terms[0].pull
     s.slots[q].window = at
 

@@ -132,6 +132,8 @@ def pull_result(
         _filtered(s, q, time, actor, offset, after, _NONE_CAME)
     elif how == Result.FOUND and after > offset >= 0 and count < after - offset:
         _filtered(s, q, time, actor, offset, after, count if count >= 0 else UNCOUNTED)
+    elif how == Result.FOUND and after > offset >= 0 and count > after - offset:
+        window.batch = after - count  # PL-26
     if high >= 0 and not _may_be_old(s, q, at, time, actor, high):
         log_ends_at(s, q, time, actor, high)
 

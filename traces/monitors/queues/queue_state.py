@@ -147,6 +147,7 @@ WINDOW = np.dtype(
         ("asked", _WHOLE),  # when it pulled last
         ("known", _WHOLE),  # what was stored when its last pull was answered; UNKNOWN if no answer was seen
         ("carries", _WHOLE),  # 1: the pull after that may still come with an offset
+        ("batch", _WHOLE),  # the lowest offset that came with one asked for, where batches stay whole
         ("called", _WHOLE),  # when its listener was called last
         ("returned", _WHOLE),  # when its listener returned last
         ("next", _WHOLE),  # orderly: end of what was delivered in it

@@ -65,6 +65,8 @@ def _why(s: Any, q: int, w: int, at: int, time: int, actor: int, offset: int) ->
     if slot.log_back_time >= around and slot.log_back_to <= offset:
         return Cause.BROKER_RESTART, 0
     new = terms.assign and window.implied == 0 and window.since >= since
+    if new and 0 <= window.batch <= offset < window.start:
+        return _how_lost(s, q, w, at, time, actor), 0  # PL-26: it began within a batch, which came as a whole
     if new:
         cause = _went_back(s, q, w, at, around, offset)
         if cause != Cause.NONE:

@@ -26,6 +26,14 @@ RESUBMITTED = 4_900
 
 
 @part
+def _came_whole(t: Any, n: int) -> None:
+    """PL-26: the first answer to a window had a batch from its beginning, and offsets for less of it."""
+    answer = t.missteps[n, Misstep.IMPOSSIBLE]
+    if answer.offset == t.lines[n].low:
+        answer.time = NEVER
+
+
+@part
 def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, attempt: int) -> None:
     """A listener is called with ``count`` messages, including this one, up to the one before ``after``."""
     line = t.lines[n]
@@ -77,7 +85,9 @@ def deliver(t: Any, n: int, offset: int, after: int, count: int, origin: int, at
         if is_first and attempt > 0 and t.flags[line.slot] & _COPIES == 0:
             note_misstep(t, n, Misstep.GIVEN_COUNT, now, offset, attempt)
         is_below = 0 <= offset < line.low and line.has == 1 and line.fresh and line.mended < 0 and not line.cleaned
-        if is_below and line.marks > 0 and now - line.mark_at[(line.marks - 1) % MARKS] > APART:
+        if is_below and 0 <= line.whole <= offset:
+            _came_whole(t, n)
+        elif is_below and line.marks > 0 and now - line.mark_at[(line.marks - 1) % MARKS] > APART:
             note_misstep(t, n, Misstep.BELOW_WINDOW, now, offset, line.low)
         at = add(t, n, offset)
         item = t.items[at]

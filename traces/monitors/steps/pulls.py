@@ -144,6 +144,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
         if result == Result.FOUND:
             # While the broker reads, more may be stored than there was when it looked up the end (PL-19).
             wrong = wrong or (known and (offset >= high or offset < low or count > after - offset))
+            line.whole = after - count if known and offset == line.low and count > after - offset else line.whole
         elif count > 0 or (result == Result.NO_NEW_MESSAGE and known and offset > high):
             wrong = True  # an offset beyond the end is illegal
         # PL-19: this is also the answer for a range that is being removed, with the offset to continue at after it.

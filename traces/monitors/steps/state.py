@@ -104,6 +104,7 @@ _AT_FIRST: Mapping[str, Any] = {
     "showing": UNKNOWN,  # and that of ``showing_at``, which replaces it next
     "showing_at": NEVER,
     "denied_at": NEVER,  # since when answers are "nothing new" but show a later end; NEVER: they do not
+    "whole": UNKNOWN,  # where the batch begins from within which its window was answered (PL-26)
     "beginning": UNKNOWN,  # the highest beginning seen; of a broker: the end before its topic was created again
     "missing": 0,  # offsets from ``first_missing`` on that were left out so far
     "first_missing": 0,

@@ -63,7 +63,7 @@ def take(t: Any, n: int, offset: int) -> None:
         line.late += 1
     line.window += 1
     line.has, line.asked, line.position, line.queried, line.start = 1, UNKNOWN, offset, 0, UNKNOWN
-    line.low, line.brought, line.led = offset, UNKNOWN, UNKNOWN
+    line.low, line.brought, line.led, line.whole = offset, UNKNOWN, UNKNOWN, UNKNOWN
     line.idle_since = now
     line.watched = line.unsent = line.last_held = UNKNOWN
     line.held = 0

@@ -41,6 +41,20 @@ def test_what_its_application_sends_back_fails_whatever_its_listener_answers():
     assert check(sent_back("request")).violated == {ONLY: 1, "attempts-follow-each-other": 1}
 
 
+def test_the_copy_of_what_its_application_sends_back_is_produced_at_any_broker_where_its_own_refuses():
+    """SB-4: the client's own copy names no level; an application asks for one."""
+
+    def sent_back(level: int | None) -> Script:
+        script = Script().deliver(0).send_back(10, path="application", level=2, result="failed")
+        script.delay_store(11, 1, 3, 10_011, broker="a").send_back(12, path="application", level=level).result(13, "ok")
+        script.delay_deliver(10_011, 1, 0, broker="a").deliver(10_020, 1, offset=0, broker="a")
+        return script.result(10_021, "ok", 1, offset=0, broker="a")
+
+    said = check(sent_back(None), end=20_000)
+    assert (said.violated, said.doubtful) == ({}, {})
+    assert check(sent_back(3), end=20_000).violated == {AGAIN: 1}
+
+
 def test_where_expiry_is_not_recorded_it_may_explain():
     assert check(Script().deliver(0).send_back(12), evidence=ALL - {Kind.EXPIRE}).doubtful == {ONLY: 1}
 

@@ -234,6 +234,21 @@ def test_broadcasting_clients_have_offsets_of_their_own() -> None:
     assert causes(taken, died, groups=BROADCASTING) == [Cause.CRASH]
 
 
+def test_a_batch_that_stays_whole_comes_again_from_its_beginning() -> None:
+    """PL-26: of the batch from 0 to 3, two messages were consumed; the answer from 2 on has all four."""
+    first = [assign(1_000, "one", 0), found(1_500, "one", 0, 4), *consumed(2_000, "one", 0, 1), commit(3_000, "one", 2)]
+    left = [*first, revoke(4_000, "one"), assign(5_000, "two", 2)]
+
+    def again(count: int) -> tuple[int, int]:
+        whole = found(5_500, "two", 2, 4, count)
+        return check(left, whole, deliver(6_000, "two", 0), deliver(6_000, "two", 1)).counts(CLAIM)
+
+    assert causes(left, found(5_500, "two", 2, 4, 4), deliver(6_000, "two", 1)) == [Cause.REBALANCE]
+    assert again(4) == (0, 0)
+    assert again(3) == (1, 0)
+    assert sum(again(2)) == 2
+
+
 def test_a_broadcasting_member_whose_file_may_be_gone() -> None:
     taken = [start(0, "one"), assign(1_000, "one", 0), *consumed(2_000, "one", 0), commit(3_000, "one", 1, "file")]
     anew = [stop(4_000, "one"), start(10_000, "one#1"), assign(11_000, "one#1", 0), deliver(12_000, "one#1", 0)]
