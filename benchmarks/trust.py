@@ -50,22 +50,14 @@ DECIDED = (Verdict.HOLDS, Verdict.VIOLATED)
 
 @dataclass(kw_only=True)
 class Tally:
-    """What came of the changes of one kind.
+    """What came of the changes of one kind."""
 
-    Attributes:
-        runs: changed recordings that were checked.
-        cases: claims about them.
-        decided: claims that held, or were violated, before the change; ``still``: that do, or are, afterwards.
-        became: how often a verdict became another one: the two in words.
-        violated: new violations, told; ``hold``: violations that hold now.
-    """
-
-    runs: int = 0
-    cases: int = 0
-    decided: int = 0
+    runs: int = 0  # changed recordings that were checked
+    cases: int = 0  # claims about them
+    decided: int = 0  # claims that held, or were violated, before the change; ``still``: that do, or are, afterwards
     still: int = 0
-    became: Counter[str] = field(default_factory=Counter)
-    violated: list[str] = field(default_factory=list)
+    became: Counter[str] = field(default_factory=Counter)  # how often a verdict became another one: the two in words
+    violated: list[str] = field(default_factory=list)  # new violations, told; ``hold``: violations that hold now
     hold: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:

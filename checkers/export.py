@@ -88,17 +88,12 @@ class _Stored:
 
 @dataclass
 class _Step:
-    """Statements under construction, with the scratch variables they use.
+    """Statements under construction, with the scratch variables they use."""
 
-    Attributes:
-        names: variables by the node whose value they hold.
-        scratch: declarations of the scratch variables that the step uses, by name.
-        lines: the statements.
-    """
-
-    names: dict[int, str]
+    names: dict[int, str]  # variables by the node whose value they hold
+    # declarations of the scratch variables that the step uses, by name
     scratch: dict[str, str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # the statements
 
     def keep(self, expression: str, low: int, high: int) -> str:
         """Put the value of ``expression``, from ``low`` to ``high``, into a fresh temporary."""

@@ -24,16 +24,11 @@ UNEXPECTED, EXPECTED, POSSIBLE = range(3)
 
 @dataclass
 class Findings:
-    """Entries that are collected one after the other; equal configurations are lowered once.
+    """Entries that are collected one after the other; equal configurations are lowered once."""
 
-    Attributes:
-        rules: as for :func:`.model_data.model_data`.
-        entries: the findings that have a run.
-        left_out: findings whose configuration is not finite, or whose run does not begin in the initial state.
-    """
-
-    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # as for model_data
+    entries: list[Entry] = field(default_factory=list)  # the findings that have a run
+    # findings whose configuration is not finite, or whose run does not begin in the initial state
     left_out: list[str] = field(default_factory=list)
     _lowered: dict[str, tuple[Lowered, Data]] = field(default_factory=dict)
 

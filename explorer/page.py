@@ -27,15 +27,10 @@ separately.
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """An event of a recording, shown beside a run.
+    """An event of a recording, shown beside a run."""
 
-    Attributes:
-        text: what happened, in a sentence.
-        step: number of steps of the run at the time of the event; None if the run does not match it.
-    """
-
-    text: str
-    step: int | None = None
+    text: str  # what happened, in a sentence
+    step: int | None = None  # number of steps of the run at the time of the event; None if the run does not match it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,19 +27,12 @@ ANSWER_SECONDS = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What all clients of a run have in common.
+    """What all clients of a run have in common."""
 
-    Attributes:
-        toolchain: Java and jars.
-        release: release of RocketMQ.
-        folder: for logs, and for the home folders of clients.
-        capture: folder to which agents write; None to run without agents.
-    """
-
-    toolchain: Toolchain
-    release: str
-    folder: Path
-    capture: Path | None
+    toolchain: Toolchain  # Java and jars
+    release: str  # release of RocketMQ
+    folder: Path  # for logs, and for the home folders of clients
+    capture: Path | None  # folder to which agents write; None to run without agents
 
     def start(
         self,

@@ -92,20 +92,12 @@ class Broker:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatus:
-    """The status of a part of the cluster.
+    """The status of a part of the cluster."""
 
-    Attributes:
-        name: ``namesrv``, or the name of a broker.
-        address: the address on which it listens.
-        pid: id of its process, even if it has ended.
-        state: ``answers``, ``does not answer`` or ``ended``.
-        log: its log.
-    """
-
-    name: str
-    address: str
-    pid: int
-    state: str
+    name: str  # ``namesrv``, or the name of a broker
+    address: str  # the address on which it listens
+    pid: int  # id of its process, even if it has ended
+    state: str  # ``answers``, ``does not answer`` or ``ended``
     log: Path
 
 

@@ -72,17 +72,11 @@ _DEPENDENCY = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Toolchain:
-    """The commands that the lab needs, and where their results are kept.
+    """The commands that the lab needs, and where their results are kept."""
 
-    Attributes:
-        java: the ``java`` command of a JDK, 17 or newer.
-        maven: the ``mvn`` command.
-        cache: folder for class paths and jars; it is made when something is stored.
-    """
-
-    java: Path
-    maven: Path
-    cache: Path
+    java: Path  # the ``java`` command of a JDK, 17 or newer
+    maven: Path  # the ``mvn`` command
+    cache: Path  # folder for class paths and jars; it is made when something is stored
 
     @classmethod
     def find(cls) -> Toolchain:

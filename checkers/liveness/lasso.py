@@ -46,15 +46,10 @@ _ANCHORS_TRIED = 8
 
 @dataclass(frozen=True)
 class Lasso:
-    """A run that never ends, as numbers of action instances.
+    """A run that never ends, as numbers of action instances."""
 
-    Attributes:
-        stem: steps from the initial state to the loop.
-        loop: steps that repeat for ever; empty if the run stays in its last state for ever.
-    """
-
-    stem: tuple[int, ...]
-    loop: tuple[int, ...]
+    stem: tuple[int, ...]  # steps from the initial state to the loop
+    loop: tuple[int, ...]  # steps that repeat for ever; empty if the run stays in its last state for ever
 
     def __len__(self) -> int:
         return len(self.stem) + len(self.loop)

@@ -42,19 +42,12 @@ _NEAR = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One finite configuration of the suite, with the rows that are judged in it.
-
-    Attributes:
-        machine: the machine.
-        constants: the constants that the rows set.
-        rows: claims about states and about whole runs.
-        bits: size of a state, by which settings are ordered.
-    """
+    """One finite configuration of the suite, with the rows that are judged in it."""
 
     machine: Machine
-    constants: Mapping[str, int | str]
-    rows: tuple[Row, ...]
-    bits: int
+    constants: Mapping[str, int | str]  # the constants that the rows set
+    rows: tuple[Row, ...]  # claims about states and about whole runs
+    bits: int  # size of a state, by which settings are ordered
 
     @property
     def title(self) -> str:

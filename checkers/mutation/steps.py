@@ -58,15 +58,10 @@ class Roots:
 
 @dataclass(frozen=True)
 class Around:
-    """What else the original machine can do.
+    """What else the original machine can do."""
 
-    Attributes:
-        steps: all its instances.
-        budgets: numbers of the cells that count what is left of a budget, and are read for nothing else.
-    """
-
-    steps: Sequence[Roots]
-    budgets: Set[int]
+    steps: Sequence[Roots]  # all its instances
+    budgets: Set[int]  # numbers of the cells that count what is left of a budget, and are read for nothing else
 
     def reaches(self, vectors: Vectors, root: Roots, size: int) -> Any:
         """For each state, whether the original machine stays in, or reaches, the target of a step with as much of each

@@ -71,20 +71,11 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Something that looks like a bug but is none: it happens in the correct machine, and has to be explained.
+    """Something that looks like a bug but is none: it happens in the correct machine, and has to be explained."""
 
-    Attributes:
-        id: id of the known surprise, such as ``A5``.
-        slug: what is surprising, in a few words joined by hyphens.
-        naive: id of the property that one may believe in; it is violated in the correct machine.
-        exact: id of the property that holds in the same configuration.
-        constants: the configuration.
-        doc: why it happens, and what to do about it.
-    """
-
-    id: str
-    slug: str
-    naive: str
-    exact: str
-    constants: Mapping[str, int | str] = field(default_factory=dict)
-    doc: str = ""
+    id: str  # id of the known surprise, such as ``A5``
+    slug: str  # what is surprising, in a few words joined by hyphens
+    naive: str  # id of the property that one may believe in; it is violated in the correct machine
+    exact: str  # id of the property that holds in the same configuration
+    constants: Mapping[str, int | str] = field(default_factory=dict)  # the configuration
+    doc: str = ""  # why it happens, and what to do about it

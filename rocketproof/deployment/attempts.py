@@ -16,19 +16,12 @@ MANY = 1000
 
 @dataclass(frozen=True)
 class Retry:
-    """One retry of the fault-free chain (SB-20).
+    """One retry of the fault-free chain (SB-20)."""
 
-    Attributes:
-        number: 1 for the first.
-        asked: the requested delay level.
-        level: the level that it gets: no level lies beyond the table (DL-2).
-        wait: its delay in milliseconds.
-    """
-
-    number: int
-    asked: int
-    level: int
-    wait: int
+    number: int  # 1 for the first
+    asked: int  # the requested delay level
+    level: int  # the level that it gets: no level lies beyond the table (DL-2)
+    wait: int  # its delay in milliseconds
 
 
 def maximum_of(max_reconsume_times: int) -> int:

@@ -53,20 +53,14 @@ class Client:
 
 @dataclass(frozen=True)
 class Division:
-    """Who gets which queue of a topic if all clients see the same.
+    """Who gets which queue of a topic if all clients see the same."""
 
-    Attributes:
-        queues: all readable queues, sorted.
-        takes: what each client's strategy gives it, clients by name; for a client that does not consume the topic, the
-            queues reserved for it.
-        idle: names of the clients that do not consume the topic.
-        refused: the strategy's error instead of an answer, by name of the client.
-    """
-
-    queues: tuple[MessageQueue, ...]
+    queues: tuple[MessageQueue, ...]  # all readable queues, sorted
+    # what each client's strategy gives it, clients by name; for a client that does not consume the topic, the queues
+    # reserved for it
     takes: dict[str, tuple[MessageQueue, ...]]
-    idle: frozenset[str]
-    refused: dict[str, str]
+    idle: frozenset[str]  # names of the clients that do not consume the topic
+    refused: dict[str, str]  # the strategy's error instead of an answer, by name of the client
 
     def owners(self, queue: MessageQueue) -> list[str]:
         """Clients that consume a queue."""

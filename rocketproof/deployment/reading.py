@@ -27,19 +27,12 @@ class _File(Description):
 
 @dataclass(frozen=True)
 class DeploymentFile:
-    """A file that was read.
+    """A file that was read."""
 
-    Attributes:
-        name: the name under which the file was given.
-        description: the deployment.
-        verify: the table ``[verify]``.
-        lines: the lines of everything in it.
-    """
-
-    name: str
-    description: Description
-    verify: VerifyTable
-    lines: Lines
+    name: str  # the name under which the file was given
+    description: Description  # the deployment
+    verify: VerifyTable  # the table ``[verify]``
+    lines: Lines  # the lines of everything in it
 
 
 class BrokenFileError(InputError):

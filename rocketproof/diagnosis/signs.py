@@ -47,23 +47,15 @@ _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, 
 
 @dataclass(frozen=True, kw_only=True)
 class Signs:
-    """What is wrong with a recording.
+    """What is wrong with a recording."""
 
-    Attributes:
-        words: the signs, sorted.
-        shown_by: sign → where it first shows, in words.
-        mismatches: events that the model does not allow, in the order of the trace; if there are many, the first ones.
-        places: queues at which the correct model stops.
-        follows: the model allows every event of each queue that was followed, and at least one queue was.
-        unsure: why the recording is not enough to say that nothing is wrong; empty if it is.
-    """
-
-    words: tuple[str, ...]
-    shown_by: Mapping[str, str]
+    words: tuple[str, ...]  # the signs, sorted
+    shown_by: Mapping[str, str]  # sign → where it first shows, in words
+    # events that the model does not allow, in the order of the trace; if there are many, the first ones
     mismatches: tuple[Mismatch, ...]
-    places: tuple[Place, ...]
-    follows: bool
-    unsure: str
+    places: tuple[Place, ...]  # queues at which the correct model stops
+    follows: bool  # the model allows every event of each queue that was followed, and at least one queue was
+    unsure: str  # why the recording is not enough to say that nothing is wrong; empty if it is
 
 
 def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witness], *, slack: int = SLACK) -> Signs:

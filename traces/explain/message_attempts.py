@@ -15,35 +15,20 @@ from .sentences import Event, where
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One delivery of a message to a listener, with what the rules expect.
+    """One delivery of a message to a listener, with what the rules expect."""
 
-    Attributes:
-        number: its count, ``reconsumeTimes``; None if it was not recorded.
-        place: queue and offset in words.
-        client: the client that got it.
-        time: when, ms.
-        result: how it ended; empty if this is not known.
-        took: how long the listener ran, ms; None if this is not known.
-        asked: delay level that the listener requested in its send-back; None if there was no send-back.
-        sent_back: how the send-back ended: ``ok``, ``failed`` or empty.
-        level: delay level at which the retry waited; None if it was not recorded.
-        expected_level: the level at which it should have waited; None for no retry.
-        expected_wait: how long the next attempt should wait at least, ms; None for no retry.
-        waited: how long after the failure the next attempt came, ms; None if none did.
-    """
-
-    number: int | None
-    place: str
-    client: Actor
-    time: int
-    result: str = ""
-    took: int | None = None
-    asked: int | None = None
-    sent_back: str = ""
-    level: int | None = None
-    expected_level: int | None = None
-    expected_wait: int | None = None
-    waited: int | None = None
+    number: int | None  # its count, ``reconsumeTimes``; None if it was not recorded
+    place: str  # queue and offset in words
+    client: Actor  # the client that got it
+    time: int  # when, ms
+    result: str = ""  # how it ended; empty if this is not known
+    took: int | None = None  # how long the listener ran, ms; None if this is not known
+    asked: int | None = None  # delay level that the listener requested in its send-back; None if there was no send-back
+    sent_back: str = ""  # how the send-back ended: ``ok``, ``failed`` or empty
+    level: int | None = None  # delay level at which the retry waited; None if it was not recorded
+    expected_level: int | None = None  # the level at which it should have waited; None for no retry
+    expected_wait: int | None = None  # how long the next attempt should wait at least, ms; None for no retry
+    waited: int | None = None  # how long after the failure the next attempt came, ms; None if none did
 
 
 def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orderly: bool) -> tuple[Attempt, ...]:

@@ -84,34 +84,22 @@ SETTINGS = 1 << len(Kind)
 
 @dataclass(frozen=True, kw_only=True)
 class Hole:
-    """Something that may have happened without being seen.
+    """Something that may have happened without being seen."""
 
-    Attributes:
-        since: the earliest time at which it may have happened, ms; ``until``: the latest one.
-        kinds: mask of what it may have been, possibly including SETTINGS.
-        group: the group that it may concern; empty if this is not known, and any group is possible.
-        topic: the topic; empty for any. A lost event of a topic may have been about its retries.
-        broker: the broker of the queues; empty for any. What one broker did says nothing about another one's queues.
-        recorder: client id or broker whose recording it is in; empty if this is not known.
-        why: what took the evidence away, in words.
-        file: the file that it is in; empty if there is none.
-        line: line of the file; 0 for the file as a whole.
-        outside: it lies before the recording of one process began, or in the last moments before its death, which may
-            not have been written, or before the end of the trace, which that of a broker does not quite reach. Claims
-            are about what was recorded in between, so such a hole may excuse a finding, but does not make a claim
-            undecided.
-    """
-
-    since: int = EVER
+    since: int = EVER  # the earliest time at which it may have happened, ms; ``until``: the latest one
     until: int = NEVER
-    kinds: int = ALL_KINDS
-    group: str = ""
-    topic: str = ""
+    kinds: int = ALL_KINDS  # mask of what it may have been, possibly including SETTINGS
+    group: str = ""  # the group that it may concern; empty if this is not known, and any group is possible
+    topic: str = ""  # the topic; empty for any. A lost event of a topic may have been about its retries
+    # the broker of the queues; empty for any. What one broker did says nothing about another one's queues
     broker: str = ""
-    recorder: str = ""
-    why: str
-    file: str = ""
-    line: int = 0
+    recorder: str = ""  # client id or broker whose recording it is in; empty if this is not known
+    why: str  # what took the evidence away, in words
+    file: str = ""  # the file that it is in; empty if there is none
+    line: int = 0  # line of the file; 0 for the file as a whole
+    # it lies before the recording of one process began, or in the last moments before its death, which may not have
+    # been written, or before the end of the trace, which that of a broker does not quite reach. Claims are about what
+    # was recorded in between, so such a hole may excuse a finding, but does not make a claim undecided
     outside: bool = False
 
     @property

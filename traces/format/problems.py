@@ -34,19 +34,12 @@ class Trouble(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One thing that is wrong."""
 
-    Attributes:
-        file: the file, as it was named.
-        line: of the file, from 1; the row of a Parquet file; 0 for the file as a whole.
-        what: in words.
-        kind: which kind of problem.
-    """
-
-    file: str
-    line: int
-    what: str
-    kind: Trouble = Trouble.DAMAGED
+    file: str  # the file, as it was named
+    line: int  # of the file, from 1; the row of a Parquet file; 0 for the file as a whole
+    what: str  # in words
+    kind: Trouble = Trouble.DAMAGED  # which kind of problem
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
