@@ -111,13 +111,9 @@ class _Asked:
 
 
 class ConsumerProcess(_Asked):
-    """A consumer and its process.
+    """A consumer and its process."""
 
-    Attributes:
-        client: its client id, once it runs.
-    """
-
-    client = ""
+    client = ""  # its client id, once it runs
 
     @classmethod
     def launch(
@@ -222,15 +218,11 @@ class Operator(_Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The progress of a group.
+    """The progress of a group."""
 
-    Attributes:
-        queues: by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1.
-        delayed: number of messages that wait for their delay.
-    """
-
+    # by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1
     queues: Mapping[str, tuple[int, int]]
-    delayed: int
+    delayed: int  # number of messages that wait for their delay
 
     def behind(self, readable: Mapping[str, int]) -> list[str]:
         """Queues with messages left, except those that nobody can read.

@@ -54,21 +54,15 @@ class Process:
 
     Its standard output goes to ``NAME.out``: programs that speak JSON write their answers there, one object a line. Its
     standard error goes to ``NAME.log``; without ``stdin`` its standard output does too.
-
-    Attributes:
-        name: its name in messages.
-        pid: its process id, even if it has ended.
-        log: its log.
-        command: the command that was run.
     """
 
     def __init__(
         self, name: str, pid: int, command: Sequence[str], folder: Path, popen: subprocess.Popen[bytes] | None
     ) -> None:
-        self.name = name
-        self.pid = pid
+        self.name = name  # its name in messages
+        self.pid = pid  # its process id, even if it has ended
         self.log = folder / f"{name}.log"
-        self.command = tuple(command)
+        self.command = tuple(command)  # the command that was run
         self._popen = popen
         self._out = folder / f"{name}.out"
         self._read = 0

@@ -95,14 +95,10 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Wrong:
-    """The wrong machine in this configuration.
+    """The wrong machine in this configuration."""
 
-    Attributes:
-        instances: its action instances, in the order of the table.
-        differing: original and wrong instance of each label whose terms differ; None if one does not exist.
-    """
-
-    instances: tuple[Instance, ...]
+    instances: tuple[Instance, ...]  # its action instances, in the order of the table
+    # original and wrong instance of each label whose terms differ; None if one does not exist
     differing: tuple[tuple[Instance | None, Instance | None], ...] = field(repr=False)
 
 

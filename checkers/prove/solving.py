@@ -59,9 +59,6 @@ class Solver:
     first instantiated only with the terms at hand, which proves many questions in milliseconds, whatever the seed; only
     for those left open, models are searched. A Z3 solver that was stopped in the middle of a question may crash the
     process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new solver.
-
-    Attributes:
-        work: Z3 resource units used so far.
     """
 
     def __init__(self, *, finite_domain: bool) -> None:
@@ -70,7 +67,7 @@ class Solver:
         self._own: Callable[[Any], Any] = self._translated
         self._scopes: list[list[Any]] = [[]]
         self._model: Model | None = None
-        self.work = 0
+        self.work = 0  # Z3 resource units used so far
         self._earlier = 0
         self._solver = self._new(searches_models=False)
 
@@ -217,17 +214,12 @@ class Model:
 class Effort:
     """Work that all questions of one check share; never measured by the clock, as a busy machine would change the
     answers.
-
-    Attributes:
-        work: Z3 resource units for everything.
-        rlimit: Z3 resource units for each single question; None if only the total is limited.
-        reason: why the latest "unknown" was answered.
     """
 
     def __init__(self, work: int = WORK, rlimit: int | None = None) -> None:
-        self.work = work
-        self.rlimit = rlimit
-        self.reason = ""
+        self.work = work  # Z3 resource units for everything
+        self.rlimit = rlimit  # Z3 resource units for each single question; None if only the total is limited
+        self.reason = ""  # why the latest "unknown" was answered
         self._started = time.perf_counter()
         self._end = work
         self._used = [0]

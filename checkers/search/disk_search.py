@@ -232,21 +232,16 @@ class _Worker:
 
 
 class _Expanding:
-    """The expansion of a level by threads that take chunks of it.
-
-    Attributes:
-        runs: name and number of states of the sorted files of new states.
-        is_late: whether the time is over before all of the level was expanded.
-    """
+    """The expansion of a level by threads that take chunks of it."""
 
     def __init__(self, search: DiskSearch, level: Any, known: Sequence[Any]) -> None:
-        self.runs: list[tuple[str, int]] = []
+        self.runs: list[tuple[str, int]] = []  # name and number of states of the sorted files of new states
         self._search = search
         self._level = level
         self._known = known
         self._next = 0
         self._lock = threading.Lock()
-        self.is_late = False
+        self.is_late = False  # whether the time is over before all of the level was expanded
 
     def work(self) -> _Worker:
         """Expand chunks until none are left."""

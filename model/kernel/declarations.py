@@ -108,23 +108,17 @@ class Lifetime:
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """A variable, or a family of variables indexed by domains.
-
-    Attributes:
-        kind: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
-        domains: index domains of the family, none for a single variable.
-        init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
-        when: decides from the constants whether the variable exists.
-        lives_in: the lifetime with which it ends; it then returns to its initial value: False, its first member, or its
-            lowest number.
-    """
+    """A variable, or a family of variables indexed by domains."""
 
     name: str
-    kind: ValueType | SetOf
-    domains: tuple[type[Domain], ...]
+    kind: ValueType | SetOf  # ``bool``, an IntEnum class, ``Int`` or ``SetOf``
+    domains: tuple[type[Domain], ...]  # index domains of the family, none for a single variable
+    # initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element
     init: Any
-    when: Callable[[Constants], bool]
+    when: Callable[[Constants], bool]  # decides from the constants whether the variable exists
     doc: str
+    # the lifetime with which it ends; it then returns to its initial value: False, its first member, or its lowest
+    # number
     lives_in: Lifetime | None = None
 
     def with_function(self, name: str, function: Any) -> Variable:

@@ -186,16 +186,12 @@ def compile_table(words: int, table: int) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class NativeTruths:
-    """Many conditions over the packed states of one configuration as machine code.
+    """Many conditions over the packed states of one configuration as machine code."""
 
-    Attributes:
-        address: address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the
-            ``i``-th condition holds.
-        words: number of words it writes.
-    """
-
+    # address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the ``i``-th
+    # condition holds
     address: int
-    words: int
+    words: int  # number of words it writes
     _engine: Any = field(repr=False)
 
 

@@ -55,16 +55,12 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """A predicate to write: ``name(s)`` must be true in exactly the intended reachable states.
-
-    Attributes:
-        constants: a small group, whose runs show mistakes in few steps.
-        larger: what differs in larger groups, in which a property of one client or queue need not hold for all.
-    """
+    """A predicate to write: ``name(s)`` must be true in exactly the intended reachable states."""
 
     name: str
     machine: Machine
-    constants: Constants
+    constants: Constants  # a small group, whose runs show mistakes in few steps
+    # what differs in larger groups, in which a property of one client or queue need not hold for all
     larger: Sequence[Constants]
     meant: Callable[[Any], BoolLike]
 

@@ -47,20 +47,13 @@ class Problem:
 
 
 class Problems:
-    """Collects problems: counts all, keeps the first :data:`KEPT`.
-
-    Attributes:
-        count: how many there are.
-        by_kind: how many of each kind.
-        kept: the first ones.
-        strict: whether the first problem raises an error.
-    """
+    """Collects problems: counts all, keeps the first :data:`KEPT`."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.strict = strict
-        self.count = 0
-        self.by_kind: Counter[Trouble] = Counter()
-        self.kept: list[Problem] = []
+        self.strict = strict  # whether the first problem raises an error
+        self.count = 0  # how many there are
+        self.by_kind: Counter[Trouble] = Counter()  # how many of each kind
+        self.kept: list[Problem] = []  # the first ones
 
     def add(
         self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1
