@@ -56,13 +56,8 @@ class TraceMutant:
 def trace_mutants(
     events: pa.Table, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)
 ) -> Iterator[TraceMutant]:
-    """Mutants of a recording: up to the given number of each kind and change, at random places.
-
-    Args:
-        events: events of the recording, by time, with the columns of the schema.
-        each: maximum number of mutants of each kind and change.
-        seed: seed of the random choice; the same seed gives the same mutants.
-        kinds: kinds of the events that are changed.
+    """Mutants of a recording: up to ``each`` of each kind and change, at random places; the same seed gives the same
+    ones.
     """
     rows = Rows(events)
     for kind in kinds:

@@ -186,12 +186,8 @@ def run(parts: Sequence[Part], *, jobs: int) -> Iterator[tuple[Part, Tally]]:
 def table(
     parts: Sequence[Part], *, folder: Path | None = None, jobs: int | None = None
 ) -> tuple[dict[str, Tally], list[str]]:
-    """What came of parts by kind of change, and all that went wrong, in words.
-
-    Args:
-        parts: what is to be done.
-        folder: where what is done is kept, so that it is not done again; what went wrong is.
-        jobs: processes; as many as there are processors if None.
+    """What came of parts by kind of change, and all that went wrong, in words. A part that is kept in ``folder`` is not
+    done again, unless something went wrong with it.
     """
     done = _known(folder / DONE) if folder is not None else {}
     done = {part: tally for part, tally in done.items() if not tally.violated and not tally.hold}

@@ -147,13 +147,8 @@ def _result(name: str, verdict: Verdict, run: Run | None, exploration: Explorati
 def run_through(
     plain: PlainMachine, path: Sequence[tuple[int, ...]], layout: Layout, symmetry: Symmetry | None = None
 ) -> Run:
-    """A run through packed states, the first of which is the initial one, replayed.
-
-    Args:
-        plain: the machine.
-        path: the states, or their representatives.
-        layout: how they are packed.
-        symmetry: the symmetry by which states are represented, if any.
+    """A run through packed states, or their representatives if there is a symmetry, the first of which is the initial
+    one, replayed.
 
     Raises:
         ModelError: there is no such run.

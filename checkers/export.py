@@ -53,10 +53,6 @@ def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
     states nor transitions (only where the *initial* state violates one, the assertion takes a step of its own before
     the first).
 
-    Args:
-        lowered: the configuration.
-        invariants: names of lowered predicates that must hold in every reachable state.
-
     Raises:
         ModelError: the configuration is infinite, a predicate is unknown, or a number may leave the 32 bits of SPIN.
     """

@@ -33,12 +33,7 @@ class Findings:
     _lowered: dict[str, tuple[Lowered, Data]] = field(default_factory=dict)
 
     def add_outcomes(self, outcomes: Iterable[Outcome], changes: Constants | None = None) -> None:
-        """Add what a suite has found; rows without a run are skipped.
-
-        Args:
-            outcomes: outcomes of claims; those of theorems have no run.
-            changes: constants that override those of every row.
-        """
+        """Add what a suite has found, with constants that override those of its rows; without a run, one is skipped."""
         found = [outcome for outcome in outcomes if isinstance(outcome.row.subject, Claim) and outcome.result.run]
         together: dict[str, list[Claim]] = {}
         for outcome in found:

@@ -46,17 +46,8 @@ class Setup:
         recorded: bool = False,
         clock_ms: int = 0,
     ) -> Process:
-        """Start a driver.
-
-        Args:
-            role: its role, see the driver.
-            name: name of the process, and of its folder.
-            settings: settings for the role.
-            properties: system properties.
-            release: release of RocketMQ, if it differs from :attr:`release`.
-            artifacts: RocketMQ artifacts on its class path.
-            recorded: whether it runs with the agent.
-            clock_ms: how far the agent's time stamps are ahead.
+        """Start a driver in a role, under a name that is also that of its folder; the agent's time stamps are
+        ``clock_ms`` ahead.
 
         Raises:
             LabError: the class path cannot be resolved, or a jar does not build.
@@ -121,14 +112,6 @@ class ConsumerProcess(_Asked):
     ) -> ConsumerProcess:
         """Launch the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it without
         delay.
-
-        Args:
-            setup: what all clients have in common.
-            name: name of the process.
-            consumer: its configuration.
-            group: its consumer group.
-            topics: topics with expressions.
-            namesrv: address of its name server.
         """
         settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
         settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv}
@@ -225,10 +208,8 @@ class Progress:
     delayed: int  # number of messages that wait for their delay
 
     def behind(self, readable: Mapping[str, int]) -> list[str]:
-        """Queues with messages left, except those that nobody can read.
-
-        Args:
-            readable: for each topic, how many of its queues are readable; all of them for a topic that is not listed.
+        """Queues with messages left, except those that nobody can read: of a topic that is listed, only so many are
+        readable.
         """
         left = []
         for name, (stored, offset) in self.queues.items():

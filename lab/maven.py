@@ -102,12 +102,8 @@ class Toolchain:
         return cls(java=Path(java), maven=Path(maven), cache=cache_folder())
 
     def classpath(self, release: str, *artifacts: str) -> tuple[Path, ...]:
-        """The jars that ``artifacts`` of RocketMQ need to run, including their own; Maven is run once for them.
-
-        Args:
-            release: one of :data:`RELEASES` or :data:`EARLIER`.
-            artifacts: names such as ``rocketmq-client``. Broker and name server of 4.9.8, which were never published,
-                are those of 4.9.7.
+        """The jars that ``artifacts`` of RocketMQ need to run, including their own; Maven is run once for them. Broker
+        and name server of 4.9.8, which were never published, are those of 4.9.7.
 
         Raises:
             LabError: the release is unknown, or Maven cannot resolve it.
@@ -128,10 +124,7 @@ class Toolchain:
         return _kept_classpath(kept)
 
     def jar(self, module: str) -> Path:
-        """The jar of one of the lab's own modules, built from these sources; built once.
-
-        Args:
-            module: one of :data:`MODULES`.
+        """The jar of one of :data:`MODULES`, built from these sources; built once.
 
         Raises:
             LabError: it does not build.

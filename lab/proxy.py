@@ -22,11 +22,8 @@ class Proxy:
     """Listens on a port of its own and forwards to another address, in both directions."""
 
     def __init__(self, target: str, *, rewrite: _Rewrite | None = None) -> None:
-        """Start to listen.
-
-        Args:
-            target: address to forward to, as host:port.
-            rewrite: changes the bodies of RocketMQ's answers; with None, bytes are forwarded unchanged.
+        """Start to listen for what is forwarded to ``target`` (host:port); ``rewrite`` changes the bodies of RocketMQ's
+        answers.
         """
         host, _, port = target.rpartition(":")
         self._target = host, int(port)
@@ -115,12 +112,7 @@ class Network:
     """The network of one client: a name server and brokers that it sees under addresses of proxies."""
 
     def __init__(self, *, namesrv: str, brokers: Mapping[str, str]) -> None:
-        """Start the proxies.
-
-        Args:
-            namesrv: address of the name server.
-            brokers: addresses of the brokers, by name.
-        """
+        """Start the proxies of a name server and of brokers, given by name with their addresses."""
         self._brokers = {name: Proxy(address) for name, address in brokers.items()}
         addresses = {brokers[name].encode(): proxy.address.encode() for name, proxy in self._brokers.items()}
 

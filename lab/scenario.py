@@ -292,12 +292,7 @@ def load(name: str) -> Scenario:
 
 
 def parse(text: str, *, name: str, where: str) -> Scenario:
-    """A scenario from the text of its file.
-
-    Args:
-        text: TOML.
-        name: name of the scenario.
-        where: name of the file in error messages.
+    """A scenario from the text of its file, which messages call ``where``.
 
     Raises:
         LabError: the text does not describe a scenario.

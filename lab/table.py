@@ -72,13 +72,8 @@ def table(folder: Path = FOLDER) -> str:
 
 
 def row(scenario: str, release: str, measured: Mapping[str, Any], conformance: Mapping[str, Any]) -> tuple[str, ...]:
-    """The cells of a run.
-
-    Args:
-        scenario: its name.
-        release: release of RocketMQ.
-        measured: its numbers, by name, see ``traces.engine.measured.Measured``.
-        conformance: how far the model follows it, by name; empty if this was not determined.
+    """The cells of a run, from its numbers (``traces.engine.measured.Measured``) and from how far the model follows it,
+    if this was determined.
     """
     again = [(cause.lower().replace("_", " "), count) for cause, count in measured["duplicates"].items()]
     return (

@@ -17,10 +17,7 @@ _COMMUTATIVE = frozenset({z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_EQ, z3.Z3_OP_DISTI
 
 class Canonical:
     """Rebuilds terms in a context of its own: operands of commutative operators ordered by content, symbols numbered.
-
-    Args:
-        context: the Z3 context of the rebuilt terms.
-        seed: orders of different seeds have nothing in common.
+    Orders of different seeds have nothing in common.
     """
 
     def __init__(self, context: Any, *, seed: int = 0) -> None:

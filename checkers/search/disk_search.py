@@ -61,15 +61,9 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 class DiskSearch(LevelSearch):
-    """A search that keeps its states in a folder.
-
-    Args:
-        native: the machine.
-        properties: the properties whose first states are wanted, in the order of the machine's predicates.
-        limits: when to give up; ``bytes`` is the memory for sorting; mapped files do not count.
-        folder: empty, or with what an interrupted search of the same configuration has left; see :func:`alone_in`.
-        terminal: whether the predicate after those of the properties excuses states without successors.
-        threads: number of threads that expand and sort.
+    """A search, as :class:`.level_search.LevelSearch`, that keeps its states in a folder: an empty one, or one with
+    what an interrupted search of the same configuration has left; see :func:`alone_in`. The limit of ``bytes`` is the
+    memory for sorting; mapped files do not count.
 
     Raises:
         FolderError: the folder contains something else.

@@ -171,15 +171,9 @@ def _level(number: int) -> str:
 
 
 class SparkSearch(LevelSearch):
-    """A search whose states are in a folder that all workers of a session can reach.
-
-    Args:
-        native: the machine.
-        properties: the properties whose first states are wanted, in the order of the machine's predicates.
-        limits: when to give up, after a level.
-        session: the Spark session.
-        folder: a path or URI, empty or with what an interrupted search of the same configuration has left.
-        terminal: whether the predicate after those of the properties excuses states without successors.
+    """A search, as :class:`.level_search.LevelSearch`, whose states are in a folder that all workers of a session can
+    reach: a path or URI, empty or with what an interrupted search of the same configuration has left. It gives up after
+    a level.
 
     Raises:
         FolderError: the folder contains something else.

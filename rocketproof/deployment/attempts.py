@@ -32,12 +32,8 @@ def maximum_of(max_reconsume_times: int) -> int:
 
 
 def retries(max_reconsume_times: int, table: str, *, chosen_level: int = 0) -> tuple[Retry, ...]:
-    """The retries of a message that always fails, up to its dead letter, or the first :data:`MANY` of them.
-
-    Args:
-        max_reconsume_times: as the consumer is configured.
-        table: delay table of the broker.
-        chosen_level: level that the listener requests each time; 0 leaves it to the broker.
+    """The retries of a message that always fails, up to its dead letter, or the first :data:`MANY` of them. The
+    listener asks for ``chosen_level`` each time; 0 leaves it to the broker.
     """
     levels = DelayTable.parse(table)
     maximum = maximum_of(max_reconsume_times)

@@ -88,12 +88,7 @@ class Division:
 
 
 class GroupFacts:
-    """A group of a description, with everything that follows from it.
-
-    Args:
-        description: the deployment.
-        number: position of the group in it.
-    """
+    """A group of a description, with everything that follows from it."""
 
     def __init__(self, description: Description, number: int) -> None:
         self.description = description
@@ -209,13 +204,8 @@ class GroupFacts:
         *,
         all_subscribe: bool = False,
     ) -> Division:
-        """The share of every client in a topic, once all see the same queues and members.
-
-        Args:
-            topic: the topic; the retry topic is consumed by all.
-            clients: the members; all of them if not given.
-            queues: the queues; all readable ones if not given.
-            all_subscribe: assume that all members consume the topic.
+        """The share of every client in a topic, once all see the same queues and members: all of the group and all
+        readable queues, unless others are given. All consume a retry topic; with ``all_subscribe``, also any other.
         """
         members = self.clients if clients is None else tuple(clients)
         offered = self.queues(topic) if queues is None else tuple(queues)

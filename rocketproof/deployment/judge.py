@@ -111,12 +111,7 @@ class Answer:
 
 
 class Judge:
-    """Answers the checks of one file; properties of one configuration share one search.
-
-    Args:
-        file: the deployment.
-        options: limits of searches.
-    """
+    """Answers the checks of one file; properties of one configuration share one search."""
 
     def __init__(self, file: DeploymentFile, options: Options | None = None) -> None:
         self.file = file

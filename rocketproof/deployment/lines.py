@@ -17,11 +17,7 @@ _ENDS_OF_VALUE = frozenset(",]}#\n")
 
 
 class Lines:
-    """The line of everything in a TOML text.
-
-    Args:
-        text: valid TOML.
-    """
+    """The line of everything in a valid TOML text."""
 
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n")

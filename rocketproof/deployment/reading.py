@@ -51,11 +51,7 @@ def describes_deployment(content: Mapping[str, Any]) -> bool:
 
 
 def read(path: FilePath, *, name: str | None = None) -> DeploymentFile:
-    """Read a deployment file.
-
-    Args:
-        path: the file.
-        name: its name in messages; the path if not given.
+    """Read a deployment file; messages call it by ``name``, or by its path.
 
     Raises:
         InputError: it is missing or no TOML.

@@ -66,15 +66,8 @@ def candidates(
     *,
     filtered: bool,
 ) -> tuple[Candidate, ...]:
-    """The known bugs that may explain a recording, best first; empty if nothing is wrong with it.
-
-    Args:
-        signs: what is wrong with the recording.
-        explained: queues at which the correct model stops.
-        pictures: what each known bug looks like.
-        known: the mutants, by id.
-        groups: what is recorded about the groups.
-        filtered: whether some pull passes over messages.
+    """The known bugs that may explain a recording, best first, given its signs, the queues at which the correct model
+    stops, and whether some pull passes over messages; empty if nothing is wrong with it.
     """
     shown = frozenset(signs)
     if not shown:

@@ -48,11 +48,7 @@ class Diagnosis:
 
 
 def diagnosed(looked: Looked, *, slack: int = SLACK) -> Diagnosis:
-    """Diagnose a recording after the first look.
-
-    Args:
-        looked: the recording, and what is wrong with it.
-        slack: how far records of different processes may be apart from what they record, ms.
+    """Diagnose a recording after the first look, with the slack of :func:`~rocketproof.conform` (ms).
 
     Raises:
         TraceError: the trace cannot be read.

@@ -67,11 +67,8 @@ class Shown:
 
 
 def shortest(diagnosis: Diagnosis, finding: str = "") -> Shown:
-    """The shortest run that shows a finding of a recording.
-
-    Args:
-        diagnosis: diagnosis of the recording.
-        finding: a claim that it violates, or a known bug that explains it; empty for the first one.
+    """The shortest run that shows a finding of a recording: a violated claim, or a known bug that explains it; without
+    one, the first.
 
     Raises:
         InputError: nothing is found, there is no such finding, or no run of the model shows it.

@@ -59,13 +59,8 @@ class Signs:
 
 
 def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witness], *, slack: int = SLACK) -> Signs:
-    """What is wrong with a recording. Reads the trace again.
-
-    Args:
-        trace: what was checked.
-        result: result of the check.
-        witnesses: what the model says about queues with findings.
-        slack: how far records of different processes may be apart from what they record, ms.
+    """What is wrong with a recording, given the result of its check, what the model says about queues with findings,
+    and the slack of :func:`~rocketproof.conform` (ms). Reads the trace again.
     """
     violated = [answer for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
     shown: dict[str, str] = {}

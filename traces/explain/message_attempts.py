@@ -32,13 +32,9 @@ class Attempt:
 
 
 def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orderly: bool) -> tuple[Attempt, ...]:
-    """The deliveries of a message to one group, how each ended, and what the rules expect next (SB-14, DL-2).
-
-    Args:
-        events: events of the message and the group, by time.
-        limit: how often it may be sent back, see :func:`~model.retry_policy.maximum_sent`.
-        settings: settings of the check, including the delay table.
-        orderly: whether the listener is orderly: nothing is then sent back after a failure, and no wait is expected.
+    """The deliveries of a message to one group, how each ended, and what the rules expect next (SB-14, DL-2). It may be
+    sent back ``limit`` times (:func:`~model.retry_policy.maximum_sent`). After a failure of an orderly listener nothing
+    is sent back, and no wait is expected.
     """
     attempts: list[Attempt] = []
     for event in events:

@@ -227,12 +227,8 @@ class Coverage:
         return None
 
     def undecided(self, kinds: int, group: str = "") -> Hole | None:
-        """The first hole inside the recording in which an event of ``kinds`` may be lost; holes outside it are
-        ignored.
-
-        Args:
-            kinds: mask.
-            group: the group that it may concern; empty for any.
+        """The first hole inside the recording in which an event of ``kinds`` may be lost, of a group or of any; holes
+        outside it are ignored.
         """
         found = self._lost(kinds, group, "", "", self.begin, self.end)
         return next((hole for hole in found if not hole.outside), None)
