@@ -56,9 +56,7 @@ class TraceMutant:
 def trace_mutants(
     events: pa.Table, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)
 ) -> Iterator[TraceMutant]:
-    """Mutants of a recording: up to ``each`` of each kind and change, at random places; the same seed gives the same
-    ones.
-    """
+    """Mutants of a recording: up to ``each`` of each kind and change, at random places, which depend on the seed."""
     rows = Rows(events)
     for kind in kinds:
         positions = [row for row, event in enumerate(rows.events) if event["kind"] == kind]

@@ -101,9 +101,7 @@ class _Step:
         return name
 
     def insist(self, name: str, expression: str, *, told: str = "", comment: str = "") -> None:
-        """Assert the value of ``expression``, put into a variable; SPIN reports ``told``, or else the name of the
-        variable.
-        """
+        """Assert the value of ``expression``, put into a variable; SPIN reports ``told``, or else the variable."""
         self.scratch[name] = f"bit {name}"
         self.lines.extend((f"{comment}{name} = {expression}", f"assert({told or name})"))
 

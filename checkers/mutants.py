@@ -69,9 +69,7 @@ AS_EXPECTED = (Status.KILLED, Status.EXPLAINED, Status.LEFT_OUT)
 
 @dataclass(frozen=True, kw_only=True)
 class MachineMutant:
-    """A mutant of a machine, with the property that must kill it, and the other properties claimed about the
-    machine.
-    """
+    """A mutant of a machine, with the property that must kill it and the others that are claimed about the machine."""
 
     machine: Machine
     mutant: Mutant

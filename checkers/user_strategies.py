@@ -40,9 +40,7 @@ class StrategyError(Exception):
 
 
 class StrategyGoneError(StrategyError):
-    """An external program cannot answer any more: it has ended, did not answer in time, or its answers no longer
-    match.
-    """
+    """An external program cannot answer any more: it ended, did not answer in time, or its answers no longer match."""
 
 
 @dataclass(frozen=True)

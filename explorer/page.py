@@ -20,9 +20,7 @@ _HOLE = re.compile(r"\{\{ (\w+) \}\}")
 _PACKED = re.compile(r'id="packed">([^<]*)<')
 
 MOST_BYTES = 300_000
-"""Maximum size of a page: entries whose configuration does not fit are listed with the command that opens them
-separately.
-"""
+"""Maximum size of a page: entries whose configuration does not fit are listed with the command that opens them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +142,7 @@ def _listed(entry: Entry) -> dict[str, object]:
 
 
 def entries_in(text: str) -> list[dict[str, Any]]:
-    """The entries of a page, in the form that its script reads; ``model`` is None for an entry that does not open
-    here.
-    """
+    """The entries of a page, as its script reads them; ``model`` is None for an entry that does not open here."""
     found = _PACKED.search(text)
     return unpacked(found[1])[0] if found else []
 

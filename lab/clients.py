@@ -110,9 +110,7 @@ class ConsumerProcess(_Asked):
     def launch(
         cls, setup: Setup, name: str, consumer: Consumer, *, group: str, topics: Mapping[str, str], namesrv: str
     ) -> ConsumerProcess:
-        """Launch the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it without
-        delay.
-        """
+        """Launch the process of a consumer, in which, once it is loaded, :meth:`start` starts it without delay."""
         settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
         settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv}
         settings |= {"instance": consumer.instance or name, "start": "later"}
@@ -208,9 +206,7 @@ class Progress:
     delayed: int  # number of messages that wait for their delay
 
     def behind(self, readable: Mapping[str, int]) -> list[str]:
-        """Queues with messages left, except those that nobody can read: of a topic that is listed, only so many are
-        readable.
-        """
+        """Queues with messages left, except those that nobody can read; of a topic not listed, all are readable."""
         left = []
         for name, (stored, offset) in self.queues.items():
             topic, _, queue = name.partition("@")

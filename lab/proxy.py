@@ -22,9 +22,7 @@ class Proxy:
     """Listens on a port of its own and forwards to another address, in both directions."""
 
     def __init__(self, target: str, *, rewrite: _Rewrite | None = None) -> None:
-        """Start to listen for what is forwarded to ``target`` (host:port); ``rewrite`` changes the bodies of RocketMQ's
-        answers.
-        """
+        """Start to listen for what is forwarded to ``target`` (host:port); ``rewrite`` changes answers' bodies."""
         host, _, port = target.rpartition(":")
         self._target = host, int(port)
         self._rewrite = rewrite

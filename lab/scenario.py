@@ -168,9 +168,7 @@ class Step(_Table):
 
 
 class Expect(_Table):
-    """What must be found. Claims not listed as violated must not be violated; counts that are not given are not
-    checked.
-    """
+    """What must be found. Claims not listed as violated must not be; counts that are not given are not checked."""
 
     violated: list[str] = []  # ids of claims that are violated
     holds: list[str] = []  # ids of claims that were judged and hold

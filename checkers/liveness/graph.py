@@ -33,9 +33,7 @@ _DONE, _PAUSED, _STATES_FULL, _EDGES_FULL, _SLOTS_FULL, _WROTE_OUTSIDE = range(6
 _PAUSE_STATES = 50_000
 EDGE_BYTES = 6
 STATE_BYTES = 4 + 8 + 8 + 12 + 64
-"""Bytes per state besides its words: parent, row start, predicates, hash index, and the analysis of the finished
-graph.
-"""
+"""Bytes per state besides its words: parent, row start, predicates, hash index, and the analysis afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,9 +255,7 @@ def _judge_first(properties: int, words: Any, holds: Any) -> None:
 
 @heavy
 def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_after: int) -> int:
-    """Follow up to ``pause_after`` more states; a state that does not fit is left for the next call, as if
-    untouched.
-    """
+    """Follow up to ``pause_after`` more states; one that does not fit is left for the next call, as if untouched."""
     words, holds, parents, starts, targets, instances, slots, out, tags, control = arrays
     width = words.shape[1]
     fan = len(tags)

@@ -55,9 +55,7 @@ class Lasso:
         return len(self.stem) + len(self.loop)
 
     def replay(self, machine: PlainMachine) -> Run:
-        """The run as it really happens in the plain Python form; raises :class:`ModelError` if it is not possible
-        there.
-        """
+        """The run as it happens in the plain Python form; raises :class:`ModelError` if it is not possible there."""
         return replay(machine, self.stem + self.loop, loop=len(self.stem))
 
 
@@ -189,9 +187,7 @@ class _Search:
             yield from self._nearest_of(candidates[first[group] : last[group]], _ANCHORS_TRIED)
 
     def _loop_through(self, anchor: int) -> list[int]:
-        """A loop through ``anchor`` that serves each fair instance: the path always continues to the nearest missing
-        one.
-        """
+        """A loop through ``anchor`` that serves each fair instance: the path continues to the nearest missing one."""
         at, loop = anchor, list[int]()
         missing = self._all & ~self._served_in(anchor)
         while missing or at != anchor:

@@ -1,6 +1,4 @@
-"""Ground: the original machine in one configuration of the suite, with everything that is needed to compare others with
-it.
-"""
+"""Ground: the original machine in one configuration of the suite, with what is needed to compare others with it."""
 
 from __future__ import annotations
 
@@ -77,9 +75,7 @@ def settings(rows: Iterable[Row]) -> list[Setting]:
 
 
 def texts_of(setting: Setting) -> set[types.CodeType]:
-    """Code of all functions that the actions of a setting may call, judged by names; possibly too many, never too
-    few.
-    """
+    """Code of all functions that the actions of a setting may call, by name; possibly too many, never too few."""
     return called_by(setting.machine, setting.machine.configure(**setting.constants).actions())
 
 
@@ -249,9 +245,7 @@ class Ground:
         return self._reading.closed(Reading.of(self.lowered, [one for _, one in wrong.differing if one is not None]))
 
     def proved_equal(self, wrong: Wrong) -> bool:
-        """Whether Z3 proves the wrong steps equal to the original ones, in all states in which the claims of the suite
-        hold.
-        """
+        """Whether Z3 proves the wrong steps equal to the original ones, wherever the claims of the suite hold."""
         known = [
             self.lowered.predicates[item.goal].term
             for item in self.questions

@@ -63,9 +63,7 @@ class Journal:
                 continue
 
     def known(self, mutant: str, where: str, states: int) -> Finding | None:
-        """What is known about a mutant in a configuration; None if nothing is, or if the limit was lower than
-        ``states``.
-        """
+        """What is known about a mutant in a configuration; None if nothing, or if its limit was below ``states``."""
         found = self.found.get((mutant, where))
         return None if found is None or (found.limit and found.states < states) else found
 

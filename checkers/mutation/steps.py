@@ -100,9 +100,7 @@ def pure_budgets(lowered: Lowered, instances: Iterable[Instance]) -> set[int]:
 
 
 def remembered(lowered: Lowered) -> set[int]:
-    """Numbers of the cells that hold values from before the last step: a step that changes only these counts as
-    none.
-    """
+    """Numbers of the cells with values from before the last step: a step that changes only these counts as none."""
     names = {earlier(name) for name in lowered.configuration.machine.remembered}
     return {number for number, cell in enumerate(lowered.cells) if cell.family.name in names}
 

@@ -114,9 +114,7 @@ def _sorts(quantifier: Any) -> list[Any]:
 
 
 def _parts_first(term: Any, done: Mapping[int, Any], parts_of: Callable[[Any], list[Any]]) -> Iterator[Any]:
-    """The terms inside a term that are not ``done``, and the term itself, each after its parts; the caller handles each
-    at once.
-    """
+    """The terms inside a term that are not ``done``, and itself, each after its parts; the caller handles each."""
     waiting = [term]
     while waiting:
         top = waiting[-1]

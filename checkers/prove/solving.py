@@ -204,17 +204,13 @@ class Model:
         self._own = own
 
     def number(self, term: Any) -> int:
-        """Value of a truth value or whole number (of the main context); a value that the model leaves open counts as
-        0.
-        """
+        """Value of a truth value or whole number (of the main context); one that the model leaves open counts as 0."""
         value = self._model.eval(self._own(term), model_completion=True)
         return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
 class Effort:
-    """Work that all questions of one check share; never measured by the clock, as a busy machine would change the
-    answers.
-    """
+    """Work that all questions of one check share; no time, as a busy machine would change the answers."""
 
     def __init__(self, work: int = WORK, rlimit: int | None = None) -> None:
         self.work = work  # Z3 resource units for everything

@@ -152,9 +152,7 @@ def hash_of(words: Any, row: int, width: int) -> Any:
 
 @heavy
 def index(table: Any, count: int, slots: Any, thread: int, threads: int) -> None:
-    """Enter the first ``count`` states of ``table`` into empty ``slots``; of several threads, each fills its own
-    regions.
-    """
+    """Enter the first ``count`` states of ``table`` into empty ``slots``; each thread fills its own regions."""
     mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     width = table.shape[1]
     for row in range(count):

@@ -105,9 +105,7 @@ def share_out(words: Any, shares: int, out: Any) -> None:
 
 
 def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str, bytes]]:
-    """Successors of a share, for the shares to which they belong; the last row, for the own share, reports what was
-    seen.
-    """
+    """Successors of a share, for the shares to which they belong; the last row, for its own, says what was seen."""
     successors, properties = task.machine()
     table = task.read(level, share)
     room = max(2 * task.fan, min(_ROOM, len(table) * task.fan + task.fan))

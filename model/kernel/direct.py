@@ -174,9 +174,7 @@ class Direct:
         return True
 
     def run(self, text: Text, **arguments: Any) -> bool:
-        """Like :meth:`step`, with any text in the place of an action; its arguments may be anything that the text
-        understands.
-        """
+        """Like :meth:`step`, with any text in the place of an action, and with the arguments that it understands."""
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)

@@ -126,9 +126,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class LoweredPredicate:
-    """A property of states as a Z3 truth value, with the definitions of its auxiliary symbols and the text it was made
-    from.
-    """
+    """A property of states as a Z3 truth value, with the definitions of its auxiliary symbols and its text."""
 
     name: str
     term: Any

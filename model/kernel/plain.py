@@ -113,9 +113,7 @@ def program_of(lowered: Lowered) -> Program:
 
 
 def python_lines(program: Program, roots: Sequence[int], *, skip: Iterable[int] = ()) -> list[str]:
-    """Python statements that compute, from the state tuple ``s``, the nodes that ``roots`` depend on, except
-    ``skip``.
-    """
+    """Python statements that compute, from the state tuple ``s``, the nodes that ``roots`` need, except ``skip``."""
     skipped = set(skip)
     return [f"v{number} = {_expression(program, number)}" for number in program.needed(roots) if number not in skipped]
 

@@ -94,9 +94,7 @@ class Annotations(enum.StrEnum):
 
 
 def exit_codes(*meanings: str, wrong_usage: str = "wrong usage or input") -> str:
-    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is for a code that it never
-    has.
-    """
+    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is for one it never has."""
     told = [*meanings, wrong_usage, "a defect in rocketproof itself; a traceback is shown"]
     return "\n\n\b\nExit codes:\n" + "".join(f"  {code}  {what}\n" for code, what in enumerate(told) if what)
 

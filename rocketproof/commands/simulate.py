@@ -121,9 +121,7 @@ def new_folder(out: str) -> Path:
 
 @contextmanager
 def emptied_unless_complete(folder: Path) -> Iterator[None]:
-    """Remove what was written to a new folder if the block does not end normally: half a trace looks like a whole
-    one.
-    """
+    """Remove what a block that does not end normally wrote to a new folder: half a trace looks like a whole one."""
     existed = folder.exists()
     try:
         yield

@@ -290,9 +290,7 @@ def _listed(text: str) -> list[MessageQueue]:
 
 
 def _client_id(member: Member, settings: Consumer, name: str) -> str:
-    """EN-6 and EN-7: address, instance name, unit name; unknown parts are assumed to differ from those of any other
-    client.
-    """
+    """EN-6 and EN-7: address, instance name, unit name; unknown parts count as different from any other client's."""
     address = member.client_ip or name
     pid = f"pid-of-{name}" if member.pid is None else str(member.pid)
     instance = settings.instance_name

@@ -44,9 +44,7 @@ class Rule:
 def group_rule(
     id: str, name: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[GroupFacts], Iterator[Finding]]], Rule]:
-    """Make a rule about a group from the function that looks for the mistake; its docstring begins with the
-    statement.
-    """
+    """Make a rule about a group from the function that looks for the mistake; its docstring begins with it."""
 
     def decorate(look: Callable[[GroupFacts], Iterator[Finding]]) -> Rule:
         return Rule(id=id, name=name, statement=_statement(look), severity=severity, rules=rules, look=look)

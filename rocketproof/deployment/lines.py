@@ -28,9 +28,7 @@ class Lines:
         self._document()
 
     def of(self, path: Path) -> int:
-        """The line, from 1, of a key or of an item of a list; for something that is not in the file, that of its
-        parent.
-        """
+        """The line, from 1, of a key or of an item of a list; of what is not in the file, that of its parent."""
         while path and path not in self._found:
             path = path[:-1]
         return self._found.get(path, 1)

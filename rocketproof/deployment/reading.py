@@ -44,9 +44,7 @@ class BrokenFileError(InputError):
 
 
 def describes_deployment(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a configuration file describes a deployment; otherwise it only has options of
-    ``verify``.
-    """
+    """Whether a configuration file describes a deployment; otherwise it only has options of ``verify``."""
     return any(table in content for table in TABLES)
 
 

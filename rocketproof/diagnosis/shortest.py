@@ -151,9 +151,7 @@ def _repetition(diagnosis: Diagnosis, trials: Trials) -> Shown:
 
 
 def _attempts(own: Constants, recorded_ones: Constants) -> Iterator[dict[str, int | str]]:
-    """Configurations to search: the bug's own with everything recorded, with the recorded values that it allows, and
-    alone.
-    """
+    """Configurations to search: the bug's own with all that is recorded, with the values it allows, and alone."""
     whole = {**own, **recorded_ones}
     yield whole
     if whole != dict(own):

@@ -26,9 +26,7 @@ from ..traces.io import Trace
 from ..traces.monitors.groups.subscriptions import Unequal
 
 FOLLOWED_WHOLE = 1_000_000
-"""Number of events up to which a trace is followed through the model as a whole; in larger ones, only queues with
-findings are.
-"""
+"""Up to so many events, a trace is followed through the model as a whole; in larger ones, queues with findings are."""
 
 MOST_FINDINGS = 5
 """Number of findings of a claim whose queues are considered."""
@@ -37,9 +35,7 @@ _UNEQUAL = "same-subscriptions"
 _DIFFERENCES = {Unequal.TOPIC: "topics", Unequal.EXPRESSION: "expressions"}
 
 _ONLY = {"every-queue-gets-an-owner": frozenset({Kind.ASSIGN, Kind.REVOKE})}
-"""Kinds that say after what a claim is broken: a client that gives up a queue sends its offset then, or a little
-later.
-"""
+"""Kinds after which a claim is broken: a client that gives up a queue sends its offset then, or a little later."""
 
 _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, Kind.LOCK, Kind.STORE})
 """Kinds that continue whatever happens, and those of others: they do not show where a client stopped."""

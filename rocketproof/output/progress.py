@@ -14,9 +14,7 @@ class Interrupted(Exception):
 
 
 class Progress:
-    """Counts what has been done; called with the kind of work, such as ``checked``, and the number of further
-    things.
-    """
+    """Counts what has been done; called with the kind of work, such as ``checked``, and how many more things."""
 
     def __init__(self, *, total: int | None, thing: str, bar: Any = None) -> None:
         self.done: dict[str, int] = {}  # number of things for which the work was done

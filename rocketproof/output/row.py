@@ -1,6 +1,4 @@
-"""One row of any answer: the results of ``verify``, ``check``, ``mutants`` and deployments, for every form of
-output.
-"""
+"""One row of any answer: a result of ``verify``, ``check``, ``mutants`` or deployments, for every form of output."""
 
 from __future__ import annotations
 

@@ -184,9 +184,7 @@ class Coverage:
         return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
     def unstored(self, group: str, broker: str, kinds: int) -> int:
-        """Mask of the kinds that were not stored at a broker for a group, and that its recording does not claim to
-        record.
-        """
+        """Mask of the kinds not stored at a broker for a group that its recording does not claim to have."""
         return self.unseen(group, (broker, AT_BROKER), 0, kinds & self.unseen(group, (broker, -1), 0, kinds))
 
     def clients(self, group: str) -> list[tuple[str, int]]:

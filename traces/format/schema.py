@@ -132,9 +132,7 @@ def is_of_slave(event: Mapping[str, Any]) -> bool:
 
 
 def may_change_master(event: Mapping[str, Any]) -> bool:
-    """Whether an event shows that a broker process got a role, or starts as a slave, so that the master may have
-    changed.
-    """
+    """Whether an event shows that a broker process got a role, or starts as a slave: the master may have changed."""
     return event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event))
 
 

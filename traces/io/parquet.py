@@ -165,9 +165,7 @@ class ParquetTrace:
         return self._problems.begin()
 
     def _strays(self, opened: pq.ParquetFile, group: int) -> Any:
-        """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are
-        requested.
-        """
+        """Positions, in a row group, of events whose times their neighbours contradict, whichever columns are read."""
         none = np.zeros(0, np.int64)
         if self.time_range is not None and self.time_range[1] - self.time_range[0] <= FAR:
             return none
