@@ -12,7 +12,7 @@ import enum
 import importlib
 import pkgutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -287,16 +287,6 @@ class Trials:
         if theorem.id not in self._known:
             self._known[theorem.id] = prove_theorem(theorem)
         return self._known[theorem.id]
-
-
-def try_all(
-    tried: Sequence[Entry], trials: Trials, *, progress: Callable[[Entry], None] | None = None
-) -> Iterator[Answer]:
-    """Try entries one after the other; ``progress`` is called with each before it is tried."""
-    for entry in tried:
-        if progress is not None:
-            progress(entry)
-        yield trials.answer(entry)
 
 
 def about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:
