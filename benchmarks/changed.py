@@ -12,21 +12,13 @@ from .recordings import Recording, by_time, recorder_of
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """A changed recording.
+    """A changed recording."""
 
-    Attributes:
-        change: the kind of change.
-        how: what was changed, to be told.
-        files: names of files with their text; all of them together are the trace.
-        may_hold: a violation may be gone, since what showed it is not in the recording any more.
-        is_less: events are gone.
-    """
-
-    change: str
-    how: str
-    files: Mapping[str, str]
-    may_hold: bool = False
-    is_less: bool = False
+    change: str  # the kind of change
+    how: str  # what was changed, to be told
+    files: Mapping[str, str]  # names of files with their text; all of them together are the trace
+    may_hold: bool = False  # a violation may be gone, since what showed it is not in the recording any more
+    is_less: bool = False  # events are gone
 
 
 def one_file(recording: Recording) -> Mapping[str, str]:

@@ -56,14 +56,7 @@ class TraceMutant:
 def trace_mutants(
     events: pa.Table, *, each: int, seed: int = 0, kinds: Iterable[Kind] = tuple(Kind)
 ) -> Iterator[TraceMutant]:
-    """Mutants of a recording: up to the given number of each kind and change, at random places.
-
-    Args:
-        events: events of the recording, by time, with the columns of the schema.
-        each: maximum number of mutants of each kind and change.
-        seed: seed of the random choice; the same seed gives the same mutants.
-        kinds: kinds of the events that are changed.
-    """
+    """Mutants of a recording: up to ``each`` of each kind and change, at random places, which depend on the seed."""
     rows = Rows(events)
     for kind in kinds:
         positions = [row for row, event in enumerate(rows.events) if event["kind"] == kind]

@@ -45,12 +45,7 @@ class Hang(BaseException):
 
 
 def tried(seed: int, folder: Path) -> str:
-    """What goes wrong with the input of a seed; empty if nothing does.
-
-    Args:
-        seed: of the input.
-        folder: an empty one, for the input and for answers; it is left empty.
-    """
+    """What goes wrong with the input of a seed; empty if nothing does. The folder is empty before and after."""
     name, data = damaged(seed)
     path = folder / name
     path.write_bytes(data)

@@ -32,20 +32,13 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A recording in memory.
+    """A recording in memory."""
 
-    Attributes:
-        name: what it is called.
-        header: its first line.
-        events: in the order of the file.
-        parts: those it was put together of.
-        has_bug: a known bug struck in it. Where less is seen of it, another claim may be the one that it violates.
-    """
-
-    name: str
-    header: Mapping[str, Any]
-    events: Sequence[Event]
-    parts: Sequence[Recording] = ()
+    name: str  # what it is called
+    header: Mapping[str, Any]  # its first line
+    events: Sequence[Event]  # in the order of the file
+    parts: Sequence[Recording] = ()  # those it was put together of
+    # a known bug struck in it. Where less is seen of it, another claim may be the one that it violates
     has_bug: bool = False
 
     @classmethod

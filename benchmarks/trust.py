@@ -50,22 +50,14 @@ DECIDED = (Verdict.HOLDS, Verdict.VIOLATED)
 
 @dataclass(kw_only=True)
 class Tally:
-    """What came of the changes of one kind.
+    """What came of the changes of one kind."""
 
-    Attributes:
-        runs: changed recordings that were checked.
-        cases: claims about them.
-        decided: claims that held, or were violated, before the change; ``still``: that do, or are, afterwards.
-        became: how often a verdict became another one: the two in words.
-        violated: new violations, told; ``hold``: violations that hold now.
-    """
-
-    runs: int = 0
-    cases: int = 0
-    decided: int = 0
+    runs: int = 0  # changed recordings that were checked
+    cases: int = 0  # claims about them
+    decided: int = 0  # claims that held, or were violated, before the change; ``still``: that do, or are, afterwards
     still: int = 0
-    became: Counter[str] = field(default_factory=Counter)
-    violated: list[str] = field(default_factory=list)
+    became: Counter[str] = field(default_factory=Counter)  # how often a verdict became another one: the two in words
+    violated: list[str] = field(default_factory=list)  # new violations, told; ``hold``: violations that hold now
     hold: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -194,12 +186,8 @@ def run(parts: Sequence[Part], *, jobs: int) -> Iterator[tuple[Part, Tally]]:
 def table(
     parts: Sequence[Part], *, folder: Path | None = None, jobs: int | None = None
 ) -> tuple[dict[str, Tally], list[str]]:
-    """What came of parts by kind of change, and all that went wrong, in words.
-
-    Args:
-        parts: what is to be done.
-        folder: where what is done is kept, so that it is not done again; what went wrong is.
-        jobs: processes; as many as there are processors if None.
+    """What came of parts by kind of change, and all that went wrong, in words. A part that is kept in ``folder`` is not
+    done again, unless something went wrong with it.
     """
     done = _known(folder / DONE) if folder is not None else {}
     done = {part: tally for part, tally in done.items() if not tally.violated and not tally.hold}

@@ -80,17 +80,11 @@ class Exploration:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When a search gives up with UNKNOWN.
+    """When a search gives up with UNKNOWN."""
 
-    Attributes:
-        states: number of distinct states; None for as many as the memory allows.
-        seconds: time for searching.
-        bytes: memory for table, parents and index; None means half of the machine's memory.
-    """
-
-    states: int | None = None
-    seconds: float | None = None
-    bytes: int | None = None
+    states: int | None = None  # number of distinct states; None for as many as the memory allows
+    seconds: float | None = None  # time for searching
+    bytes: int | None = None  # memory for table, parents and index; None means half of the machine's memory
 
     def memory(self) -> int:
         """The memory limit in bytes."""
@@ -153,13 +147,8 @@ def _result(name: str, verdict: Verdict, run: Run | None, exploration: Explorati
 def run_through(
     plain: PlainMachine, path: Sequence[tuple[int, ...]], layout: Layout, symmetry: Symmetry | None = None
 ) -> Run:
-    """A run through packed states, the first of which is the initial one, replayed.
-
-    Args:
-        plain: the machine.
-        path: the states, or their representatives.
-        layout: how they are packed.
-        symmetry: the symmetry by which states are represented, if any.
+    """A run through packed states, or their representatives if there is a symmetry, the first of which is the initial
+    one, replayed.
 
     Raises:
         ModelError: there is no such run.

@@ -53,10 +53,6 @@ def promela(lowered: Lowered, *, invariants: Sequence[str] = ()) -> str:
     states nor transitions (only where the *initial* state violates one, the assertion takes a step of its own before
     the first).
 
-    Args:
-        lowered: the configuration.
-        invariants: names of lowered predicates that must hold in every reachable state.
-
     Raises:
         ModelError: the configuration is infinite, a predicate is unknown, or a number may leave the 32 bits of SPIN.
     """
@@ -88,17 +84,12 @@ class _Stored:
 
 @dataclass
 class _Step:
-    """Statements under construction, with the scratch variables they use.
+    """Statements under construction, with the scratch variables they use."""
 
-    Attributes:
-        names: variables by the node whose value they hold.
-        scratch: declarations of the scratch variables that the step uses, by name.
-        lines: the statements.
-    """
-
-    names: dict[int, str]
+    names: dict[int, str]  # variables by the node whose value they hold
+    # declarations of the scratch variables that the step uses, by name
     scratch: dict[str, str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # the statements
 
     def keep(self, expression: str, low: int, high: int) -> str:
         """Put the value of ``expression``, from ``low`` to ``high``, into a fresh temporary."""
@@ -110,9 +101,7 @@ class _Step:
         return name
 
     def insist(self, name: str, expression: str, *, told: str = "", comment: str = "") -> None:
-        """Assert the value of ``expression``, put into a variable; SPIN reports ``told``, or else the name of the
-        variable.
-        """
+        """Assert the value of ``expression``, put into a variable; SPIN reports ``told``, or else the variable."""
         self.scratch[name] = f"bit {name}"
         self.lines.extend((f"{comment}{name} = {expression}", f"assert({told or name})"))
 

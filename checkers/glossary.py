@@ -16,15 +16,10 @@ WATCHING = "_"
 
 @dataclass(frozen=True)
 class Glossary:
-    """What a story names.
+    """What a story names."""
 
-    Attributes:
-        variables: name with its indices → what it is, in the order of the story.
-        steps: sentence → the rule behind it, with its Java source, in the order of the story.
-    """
-
-    variables: tuple[tuple[str, str], ...]
-    steps: tuple[tuple[str, str], ...]
+    variables: tuple[tuple[str, str], ...]  # name with its indices → what it is, in the order of the story
+    steps: tuple[tuple[str, str], ...]  # sentence → the rule behind it, with its Java source, in the order of the story
 
     def lines(self) -> list[str]:
         """The glossary, one line per word."""

@@ -46,19 +46,12 @@ class Outcome(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One cell of the matrix.
+    """One cell of the matrix."""
 
-    Attributes:
-        property: id of the property or theorem, or the laws of a strategy (``laws-of-AVG``).
-        engine: name of the engine.
-        outcome: the engine's result.
-        steps: length of the counterexample, if it is a run.
-    """
-
-    property: str
-    engine: str
-    outcome: Outcome
-    steps: int | None = None
+    property: str  # id of the property or theorem, or the laws of a strategy (``laws-of-AVG``)
+    engine: str  # name of the engine
+    outcome: Outcome  # the engine's result
+    steps: int | None = None  # length of the counterexample, if it is a run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import enum
 import importlib
 import pkgutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -69,9 +69,7 @@ AS_EXPECTED = (Status.KILLED, Status.EXPLAINED, Status.LEFT_OUT)
 
 @dataclass(frozen=True, kw_only=True)
 class MachineMutant:
-    """A mutant of a machine, with the property that must kill it, and the other properties claimed about the
-    machine.
-    """
+    """A mutant of a machine, with the property that must kill it and the others that are claimed about the machine."""
 
     machine: Machine
     mutant: Mutant
@@ -116,19 +114,12 @@ class Surprise:
 
 @dataclass(frozen=True, kw_only=True)
 class Undeclared:
-    """A known bug that cannot be tried.
-
-    Attributes:
-        id: its id.
-        slug: what goes wrong.
-        status: LEFT_OUT; or MISSING if there is no mutant, or no claim has the property that it names.
-        reason: why.
-    """
+    """A known bug that cannot be tried."""
 
     id: str
-    slug: str
-    status: Status
-    reason: str
+    slug: str  # what goes wrong
+    status: Status  # LEFT_OUT; or MISSING if there is no mutant, or no claim has the property that it names
+    reason: str  # why
 
 
 Entry: TypeAlias = MachineMutant | RuleMutant | Surprise | Undeclared
@@ -136,22 +127,15 @@ Entry: TypeAlias = MachineMutant | RuleMutant | Surprise | Undeclared
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What became of an entry.
+    """What became of an entry."""
 
-    Attributes:
-        entry: what was tried.
-        status: the answer.
-        mutated: what the engine found with the bug in place; for an explanation, about the naive property.
-        original: what it found without the bug; for an explanation, about the exact property.
-        seconds: time for both.
-        explanation: the reason if there are no results: an error of the mutated text, or why the bug is left out.
-    """
-
-    entry: Entry
-    status: Status
+    entry: Entry  # what was tried
+    status: Status  # the answer
+    # what the engine found with the bug in place; for an explanation, about the naive property
     mutated: Result | None = None
-    original: Result | None = None
-    seconds: float = 0.0
+    original: Result | None = None  # what it found without the bug; for an explanation, about the exact property
+    seconds: float = 0.0  # time for both
+    # the reason if there are no results: an error of the mutated text, or why the bug is left out
     explanation: str = ""
 
     @property
@@ -212,15 +196,10 @@ def all_rules() -> Iterator[Rule[..., Any]]:
 
 @dataclass
 class Trials:
-    """Runs engines on machines with and without a bug; answers about the latter are kept, as they are needed often.
+    """Runs engines on machines with and without a bug; answers about the latter are kept, as they are needed often."""
 
-    Attributes:
-        limits: limits of each search.
-        cache: keeps compiled code between runs.
-    """
-
-    limits: Limits = USUAL_LIMITS
-    cache: CodeCache | None = None
+    limits: Limits = USUAL_LIMITS  # limits of each search
+    cache: CodeCache | None = None  # keeps compiled code between runs
     _known: dict[object, Result] = field(default_factory=dict)
 
     def answer(self, entry: Entry) -> Answer:
@@ -308,16 +287,6 @@ class Trials:
         if theorem.id not in self._known:
             self._known[theorem.id] = prove_theorem(theorem)
         return self._known[theorem.id]
-
-
-def try_all(
-    tried: Sequence[Entry], trials: Trials, *, progress: Callable[[Entry], None] | None = None
-) -> Iterator[Answer]:
-    """Try entries one after the other; ``progress`` is called with each before it is tried."""
-    for entry in tried:
-        if progress is not None:
-            progress(entry)
-        yield trials.answer(entry)
 
 
 def about(configuration: Configuration, properties: Sequence[Property]) -> list[Property]:

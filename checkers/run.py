@@ -17,19 +17,13 @@ _CHANGE = re.compile(r" {4,}.*: .+ → ")
 
 @dataclass(frozen=True)
 class Run:
-    """A path through a machine.
+    """A path through a machine."""
 
-    Attributes:
-        lowered: the configuration it belongs to.
-        states: the states passed, the initial one first.
-        steps: number of the instance taken between two states (one fewer than states).
-        loop: for a run that never ends: the position in ``states`` of the state that equals the last one; if this is
-            the last position itself, the run stays there for ever.
-    """
-
-    lowered: Lowered
-    states: tuple[StateTuple, ...]
-    steps: tuple[int, ...]
+    lowered: Lowered  # the configuration it belongs to
+    states: tuple[StateTuple, ...]  # the states passed, the initial one first
+    steps: tuple[int, ...]  # number of the instance taken between two states (one fewer than states)
+    # for a run that never ends: the position in ``states`` of the state that equals the last one; if this is the last
+    # position itself, the run stays there for ever
     loop: int | None = None
 
     def __len__(self) -> int:
@@ -41,21 +35,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Told:
-    """A run that was found, replayed and put into words in another process.
+    """A run that was found, replayed and put into words in another process."""
 
-    Attributes:
-        steps: for each step, a sentence, and what it changed.
-        text: the whole story.
-        glossary: the words of the story, as lines.
-        labels: for each step, its label, such as ``pull(c0, q1)``.
-        loop: as in :class:`Run`.
-    """
-
-    steps: tuple[tuple[str, tuple[str, ...]], ...]
-    text: str
-    glossary: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    loop: int | None = None
+    steps: tuple[tuple[str, tuple[str, ...]], ...]  # for each step, a sentence, and what it changed
+    text: str  # the whole story
+    glossary: tuple[str, ...] = ()  # the words of the story, as lines
+    labels: tuple[str, ...] = ()  # for each step, its label, such as ``pull(c0, q1)``
+    loop: int | None = None  # as in Run
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -35,35 +35,21 @@ class SpinError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class SpinRun:
-    """What SPIN found.
+    """What SPIN found."""
 
-    Attributes:
-        states: distinct states, the initial one included ("states, stored").
-        transitions: steps between them, including those that lead back to their own state. SPIN prints
-            "stored+matched", which counts the initial state as stored without a step, so this is one fewer than
-            printed.
-        errors: violated assertions and invalid end states; with ``all_errors`` the number of steps that violate one.
-        complete: whether the whole state space was searched; otherwise the counts are those at the first error.
-        violated: text of the first violated assertion, such as ``(inside&&1)``, or of another error; empty if none.
-        depth: length of the longest path of the depth-first search.
-        vector_bytes: size of SPIN's state vector.
-        memory_bytes: all memory SPIN allocated, hash table and search stack included.
-        seconds: time for searching, as SPIN measures it (in hundredths).
-        wall_seconds: run time of the verifier process.
-        compile_seconds: time for making the verifier, with ``spin`` and the C compiler.
-    """
-
-    states: int
+    states: int  # distinct states, the initial one included ("states, stored")
+    # steps between them, including those that lead back to their own state. SPIN prints "stored+matched", which counts
+    # the initial state as stored without a step, so this is one fewer than printed
     transitions: int
-    errors: int
-    complete: bool
-    violated: str
-    depth: int
-    vector_bytes: int
-    memory_bytes: int
-    seconds: float
-    wall_seconds: float
-    compile_seconds: float
+    errors: int  # violated assertions and invalid end states; with ``all_errors`` the number of steps that violate one
+    complete: bool  # whether the whole state space was searched; otherwise the counts are those at the first error
+    violated: str  # text of the first violated assertion, such as ``(inside&&1)``, or of another error; empty if none
+    depth: int  # length of the longest path of the depth-first search
+    vector_bytes: int  # size of SPIN's state vector
+    memory_bytes: int  # all memory SPIN allocated, hash table and search stack included
+    seconds: float  # time for searching, as SPIN measures it (in hundredths)
+    wall_seconds: float  # run time of the verifier process
+    compile_seconds: float  # time for making the verifier, with ``spin`` and the C compiler
 
 
 class SpinSearch(enum.Enum):

@@ -26,18 +26,13 @@ from ..properties.property import Kind, Property
 
 
 class PropertyViolated(AssertionError):
-    """An ALWAYS property does not hold at the end of a run.
-
-    Attributes:
-        property: the property.
-        steps: numbers of the instances taken from the initial state on.
-    """
+    """An ALWAYS property does not hold at the end of a run."""
 
     def __init__(self, violated: Property, steps: Sequence[int], lowered: Lowered) -> None:
         labels = ", ".join(lowered.instances[number].label for number in steps)
         super().__init__(f"{violated.id} does not hold after {len(steps)} steps: {labels}")
         self.property = violated
-        self.steps = tuple(steps)
+        self.steps = tuple(steps)  # numbers of the instances taken from the initial state on
 
 
 class Choice(int):
@@ -79,25 +74,17 @@ class KernelStateMachine(RuleBasedStateMachine):
     There is one rule for all actions. With a rule for each, Hypothesis would switch some of them off for a run and
     discard the run if no other can happen, which is the case for most runs of a protocol. Here some actions are merely
     *rare* in a run, up to 256 times rarer than others.
-
-    Attributes:
-        plain: the machine in its plain Python form.
-        always: the properties checked in every state.
-        actions: the instances of each action.
-        rarities: draws for each action how rare it is in a run, from 0 to 4.
-        now: the current state.
-        taken: numbers of the instances taken so far.
     """
 
-    plain: ClassVar[PlainMachine]
-    always: ClassVar[tuple[Property, ...]]
-    actions: ClassVar[tuple[tuple[Choice, ...], ...]]
-    rarities: ClassVar[st.SearchStrategy[list[int]]]
+    plain: ClassVar[PlainMachine]  # the machine in its plain Python form
+    always: ClassVar[tuple[Property, ...]]  # the properties checked in every state
+    actions: ClassVar[tuple[tuple[Choice, ...], ...]]  # the instances of each action
+    rarities: ClassVar[st.SearchStrategy[list[int]]]  # draws for each action how rare it is in a run, from 0 to 4
 
     def __init__(self) -> None:
         super().__init__()
-        self.now: StateTuple = self.plain.initial
-        self.taken: list[int] = []
+        self.now: StateTuple = self.plain.initial  # the current state
+        self.taken: list[int] = []  # numbers of the instances taken so far
         self._seen: set[StateTuple] = set()
         self._following: dict[int, StateTuple | None] = {}
         self._ends = list(range(1, len(self.actions) + 1))
@@ -126,11 +113,15 @@ class KernelStateMachine(RuleBasedStateMachine):
         return next((choice for choice in possible if self._after(choice) not in self._seen), (*possible, _STUCK)[0])
 
     def place_of(self, number: int) -> int:
-        """What is drawn to take an instance in a run without rare actions."""
+        """What is drawn to take an instance in a run without rare actions.
+
+        Raises:
+            ValueError: no action has such an instance.
+        """
         for action, choices in enumerate(self.actions):
             if number in choices:
-                share = (action + (choices.index(number) + 0.5) / len(choices)) / len(self.actions)
-        return int(share * _PLACES)
+                return int((action + (choices.index(number) + 0.5) / len(choices)) / len(self.actions) * _PLACES)
+        raise ValueError(f"no action has the instance {number}; possible are {self.actions}.")
 
     def _at(self, place: int) -> tuple[int, float]:
         """The action at a place, and how far in its share the place is."""

@@ -20,15 +20,10 @@ from .user_strategies import StrategyError, StrategyGoneError
 
 @dataclass(frozen=True)
 class Law:
-    """A law that a strategy may have to obey.
+    """A law that a strategy may have to obey."""
 
-    Attributes:
-        id: short name with dashes.
-        statement: one sentence.
-    """
-
-    id: str
-    statement: str
+    id: str  # short name with dashes
+    statement: str  # one sentence
 
 
 ANSWERS = Law("answers", "The strategy answers every question, without an error.")
@@ -51,17 +46,11 @@ FURTHER_LAWS = (BALANCED, MOVES_LITTLE, REFUSES_NO_ID, REFUSES_NO_QUEUES, REFUSE
 
 @dataclass(frozen=True)
 class StrategyReport:
-    """What a check of a strategy found.
+    """What a check of a strategy found."""
 
-    Attributes:
-        strategy: its name.
-        required: one result for each of the required laws.
-        further: one result for each of the further laws, for information.
-    """
-
-    strategy: str
-    required: tuple[Result, ...]
-    further: tuple[Result, ...]
+    strategy: str  # its name
+    required: tuple[Result, ...]  # one result for each of the required laws
+    further: tuple[Result, ...]  # one result for each of the further laws, for information
 
     @property
     def verdict(self) -> Verdict:

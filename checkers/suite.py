@@ -42,20 +42,13 @@ _ENGINES_OF: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One row of a suite.
+    """One row of a suite."""
 
-    Attributes:
-        subject: what is checked.
-        machine: name of the machine, or of the group of rules, to which it belongs.
-        expected: the verdict it must have; VIOLATED marks an expected finding.
-        lesson: what a user learns from it.
-        constants: how the configuration differs from the machine's defaults.
-    """
-
-    subject: Claim | Coverage | Theorem | GroupClaim | RefinementClaim | Law
-    machine: str
-    expected: Verdict
-    lesson: str = ""
+    subject: Claim | Coverage | Theorem | GroupClaim | RefinementClaim | Law  # what is checked
+    machine: str  # name of the machine, or of the group of rules, to which it belongs
+    expected: Verdict  # the verdict it must have; VIOLATED marks an expected finding
+    lesson: str = ""  # what a user learns from it
+    # how the configuration differs from the machine's defaults
     constants: Mapping[str, int | str] = field(default_factory=dict)
 
     @property

@@ -87,9 +87,7 @@ def prove_theorem(theorem: Theorem, *, work: int = WORK, largest: int = 10, seed
 
 
 def compute(theorem: Theorem) -> None:
-    """Compute a theorem for unknown sizes and for small ones, with quantifiers unfolded, and so call all that it may
-    call.
-    """
+    """Compute a theorem for unknown sizes and for small ones, with quantifiers unfolded, to call what it may call."""
     for sizes in ({}, dict.fromkeys(theorem.sizes, 2)):
         case = theorem.case(sizes)
         theorem.assumption(case)

@@ -40,21 +40,15 @@ class StrategyError(Exception):
 
 
 class StrategyGoneError(StrategyError):
-    """An external program cannot answer any more: it has ended, did not answer in time, or its answers no longer
-    match.
-    """
+    """An external program cannot answer any more: it ended, did not answer in time, or its answers no longer match."""
 
 
 @dataclass(frozen=True)
 class FunctionStrategy:
-    """A Python function as a strategy.
+    """A Python function as a strategy."""
 
-    Attributes:
-        name: where it comes from.
-        function: called with own id, queues and ids; returns the list of queues that it takes.
-    """
-
-    name: str
+    name: str  # where it comes from
+    # called with own id, queues and ids; returns the list of queues that it takes
     function: Callable[[str, list[MessageQueue], list[str]], Sequence[MessageQueue]]
 
     def allocate(self, own_id: str, queues: Sequence[MessageQueue], ids: Sequence[str]) -> list[MessageQueue]:
@@ -105,11 +99,7 @@ def load_strategy(where: str) -> FunctionStrategy:
 
 
 class CommandStrategy:
-    """An external program as a strategy; use it in a ``with`` statement, which ends the program.
-
-    Attributes:
-        name: the command line.
-    """
+    """An external program as a strategy; use it in a ``with`` statement, which ends the program."""
 
     def __init__(self, command: str, *, group: str = "rocketproof", answer_seconds: float = 10.0) -> None:
         """Start the program.
@@ -122,7 +112,7 @@ class CommandStrategy:
         Raises:
             StrategyError: the command is empty or wrongly quoted, or the program cannot be started.
         """
-        self.name = command
+        self.name = command  # the command line
         self._group = group
         self._answer_seconds = answer_seconds
         self._unread = b""

@@ -20,15 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one search, or one proof, answers.
+    """What one search, or one proof, answers."""
 
-    Attributes:
-        results: one for each row that shares the work.
-        taken: names of the actions that happened in it, if it was a search.
-    """
-
-    results: tuple[Result, ...]
-    taken: frozenset[str] = frozenset()
+    results: tuple[Result, ...]  # one for each row that shares the work
+    taken: frozenset[str] = frozenset()  # names of the actions that happened in it, if it was a search
 
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG

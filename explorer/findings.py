@@ -24,26 +24,16 @@ UNEXPECTED, EXPECTED, POSSIBLE = range(3)
 
 @dataclass
 class Findings:
-    """Entries that are collected one after the other; equal configurations are lowered once.
+    """Entries that are collected one after the other; equal configurations are lowered once."""
 
-    Attributes:
-        rules: as for :func:`.model_data.model_data`.
-        entries: the findings that have a run.
-        left_out: findings whose configuration is not finite, or whose run does not begin in the initial state.
-    """
-
-    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # as for model_data
+    entries: list[Entry] = field(default_factory=list)  # the findings that have a run
+    # findings whose configuration is not finite, or whose run does not begin in the initial state
     left_out: list[str] = field(default_factory=list)
     _lowered: dict[str, tuple[Lowered, Data]] = field(default_factory=dict)
 
     def add_outcomes(self, outcomes: Iterable[Outcome], changes: Constants | None = None) -> None:
-        """Add what a suite has found; rows without a run are skipped.
-
-        Args:
-            outcomes: outcomes of claims; those of theorems have no run.
-            changes: constants that override those of every row.
-        """
+        """Add what a suite has found, with constants that override those of its rows; without a run, one is skipped."""
         found = [outcome for outcome in outcomes if isinstance(outcome.row.subject, Claim) and outcome.result.run]
         together: dict[str, list[Claim]] = {}
         for outcome in found:

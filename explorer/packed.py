@@ -24,13 +24,9 @@ LONG = 24
 
 @dataclass
 class Packed:
-    """Entries with their configurations, up to a size.
+    """Entries with their configurations, up to a size."""
 
-    Attributes:
-        most: maximum number of bytes of the packed text.
-    """
-
-    most: int
+    most: int  # maximum number of bytes of the packed text
     _texts: dict[str, int] = field(default_factory=dict)
     _models: dict[str, str] = field(default_factory=dict)
     _entries: list[tuple[int, Any]] = field(default_factory=list)

@@ -20,22 +20,15 @@ _HOLE = re.compile(r"\{\{ (\w+) \}\}")
 _PACKED = re.compile(r'id="packed">([^<]*)<')
 
 MOST_BYTES = 300_000
-"""Maximum size of a page: entries whose configuration does not fit are listed with the command that opens them
-separately.
-"""
+"""Maximum size of a page: entries whose configuration does not fit are listed with the command that opens them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """An event of a recording, shown beside a run.
+    """An event of a recording, shown beside a run."""
 
-    Attributes:
-        text: what happened, in a sentence.
-        step: number of steps of the run at the time of the event; None if the run does not match it.
-    """
-
-    text: str
-    step: int | None = None
+    text: str  # what happened, in a sentence
+    step: int | None = None  # number of steps of the run at the time of the event; None if the run does not match it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,9 +142,7 @@ def _listed(entry: Entry) -> dict[str, object]:
 
 
 def entries_in(text: str) -> list[dict[str, Any]]:
-    """The entries of a page, in the form that its script reads; ``model`` is None for an entry that does not open
-    here.
-    """
+    """The entries of a page, as its script reads them; ``model`` is None for an entry that does not open here."""
     found = _PACKED.search(text)
     return unpacked(found[1])[0] if found else []
 

@@ -23,13 +23,7 @@ _CELL = 62
 
 
 def run_svg(run: Run, *, title: str = "", width: int = WIDTH) -> str:
-    """The picture of a run.
-
-    Args:
-        run: what happened, step by step.
-        title: shown above it, and read first by a screen reader.
-        width: width of the picture, in pixels, which lanes share.
-    """
+    """The picture of a run, ``width`` pixels wide, below its title, which a screen reader reads first."""
     taken = [run.lowered.instances[number] for number in run.steps]
     on = [
         lane

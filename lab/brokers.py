@@ -89,15 +89,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
 
 
 def broker_file(*, name: str, port: int, namesrv: str, store: Path, settings: Mapping[str, str]) -> str:
-    """The settings file of a broker.
-
-    Args:
-        name: ``brokerName``.
-        port: ``listenPort``; see :data:`BROKER_PORTS`.
-        namesrv: address of the name server.
-        store: folder for its messages and offsets.
-        settings: the user's settings; those for the name server are left out.
-    """
+    """The settings file of a broker: with the user's settings, except those for the name server."""
     own = {
         "bindAddress": LOOPBACK,  # 5.x; 4.9 has no such setting and listens on all addresses
         "brokerIP1": LOOPBACK,

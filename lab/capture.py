@@ -15,19 +15,12 @@ from ..traces.recorders.processes import Death
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """What was stored.
+    """What was stored."""
 
-    Attributes:
-        events: number of events written.
-        left_out: what was left out, or could not be recognised, in words, and how often.
-        unrecorded: members of recorded groups that no file covers, by group.
-        problems: problems in the files; where something was lost, the trace has a gap.
-    """
-
-    events: int
-    left_out: Counter[str]
-    unrecorded: Mapping[str, Sequence[str]]
-    problems: tuple[Problem, ...]
+    events: int  # number of events written
+    left_out: Counter[str]  # what was left out, or could not be recognised, in words, and how often
+    unrecorded: Mapping[str, Sequence[str]]  # members of recorded groups that no file covers, by group
+    problems: tuple[Problem, ...]  # problems in the files; where something was lost, the trace has a gap
 
 
 def keep_capture(

@@ -27,19 +27,12 @@ ANSWER_SECONDS = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What all clients of a run have in common.
+    """What all clients of a run have in common."""
 
-    Attributes:
-        toolchain: Java and jars.
-        release: release of RocketMQ.
-        folder: for logs, and for the home folders of clients.
-        capture: folder to which agents write; None to run without agents.
-    """
-
-    toolchain: Toolchain
-    release: str
-    folder: Path
-    capture: Path | None
+    toolchain: Toolchain  # Java and jars
+    release: str  # release of RocketMQ
+    folder: Path  # for logs, and for the home folders of clients
+    capture: Path | None  # folder to which agents write; None to run without agents
 
     def start(
         self,
@@ -53,17 +46,8 @@ class Setup:
         recorded: bool = False,
         clock_ms: int = 0,
     ) -> Process:
-        """Start a driver.
-
-        Args:
-            role: its role, see the driver.
-            name: name of the process, and of its folder.
-            settings: settings for the role.
-            properties: system properties.
-            release: release of RocketMQ, if it differs from :attr:`release`.
-            artifacts: RocketMQ artifacts on its class path.
-            recorded: whether it runs with the agent.
-            clock_ms: how far the agent's time stamps are ahead.
+        """Start a driver in a role, under a name that is also that of its folder; the agent's time stamps are
+        ``clock_ms`` ahead.
 
         Raises:
             LabError: the class path cannot be resolved, or a jar does not build.
@@ -118,29 +102,15 @@ class _Asked:
 
 
 class ConsumerProcess(_Asked):
-    """A consumer and its process.
+    """A consumer and its process."""
 
-    Attributes:
-        client: its client id, once it runs.
-    """
-
-    client = ""
+    client = ""  # its client id, once it runs
 
     @classmethod
     def launch(
         cls, setup: Setup, name: str, consumer: Consumer, *, group: str, topics: Mapping[str, str], namesrv: str
     ) -> ConsumerProcess:
-        """Launch the process of a consumer; once it is loaded, :meth:`start` starts the consumer in it without
-        delay.
-
-        Args:
-            setup: what all clients have in common.
-            name: name of the process.
-            consumer: its configuration.
-            group: its consumer group.
-            topics: topics with expressions.
-            namesrv: address of its name server.
-        """
+        """Launch the process of a consumer, in which, once it is loaded, :meth:`start` starts it without delay."""
         settings = consumer.model_dump(by_alias=True, exclude={"properties"}, exclude_none=True)
         settings |= {"group": group, "topics": dict(topics), "namesrv": namesrv}
         settings |= {"instance": consumer.instance or name, "start": "later"}
@@ -229,22 +199,14 @@ class Operator(_Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The progress of a group.
+    """The progress of a group."""
 
-    Attributes:
-        queues: by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1.
-        delayed: number of messages that wait for their delay.
-    """
-
+    # by name (topic@broker:id): offset after the last stored message, and stored offset of the group or -1
     queues: Mapping[str, tuple[int, int]]
-    delayed: int
+    delayed: int  # number of messages that wait for their delay
 
     def behind(self, readable: Mapping[str, int]) -> list[str]:
-        """Queues with messages left, except those that nobody can read.
-
-        Args:
-            readable: for each topic, how many of its queues are readable; all of them for a topic that is not listed.
-        """
+        """Queues with messages left, except those that nobody can read; of a topic not listed, all are readable."""
         left = []
         for name, (stored, offset) in self.queues.items():
             topic, _, queue = name.partition("@")

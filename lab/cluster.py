@@ -49,18 +49,12 @@ _POLL_SECONDS = 0.1
 
 
 class Broker:
-    """A broker of the cluster.
-
-    Attributes:
-        name: ``brokerName``.
-        address: ``127.0.0.1:port``, where clients reach it.
-        process: its JVM, a new one after each restart.
-    """
+    """A broker of the cluster."""
 
     def __init__(self, name: str, address: str, process: Process, cluster: Cluster) -> None:
-        self.name = name
-        self.address = address
-        self.process = process
+        self.name = name  # ``brokerName``
+        self.address = address  # ``127.0.0.1:port``, where clients reach it
+        self.process = process  # its JVM, a new one after each restart
         self._cluster = cluster
 
     def stop(self, *, kill: bool = False) -> None:
@@ -92,42 +86,25 @@ class Broker:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatus:
-    """The status of a part of the cluster.
+    """The status of a part of the cluster."""
 
-    Attributes:
-        name: ``namesrv``, or the name of a broker.
-        address: the address on which it listens.
-        pid: id of its process, even if it has ended.
-        state: ``answers``, ``does not answer`` or ``ended``.
-        log: its log.
-    """
-
-    name: str
-    address: str
-    pid: int
-    state: str
+    name: str  # ``namesrv``, or the name of a broker
+    address: str  # the address on which it listens
+    pid: int  # id of its process, even if it has ended
+    state: str  # ``answers``, ``does not answer`` or ``ended``
     log: Path
 
 
 class Cluster:
-    """A running cluster; leaving its context takes it down.
-
-    Attributes:
-        release: release of RocketMQ.
-        home: the folder that contains all its files: settings, logs, messages.
-        namesrv: address of the name server, for clients.
-        brokers: its brokers, in the order of their names.
-        capture: folder to which its brokers record, if they do.
-        namesrv_process: the JVM of the name server; None before it is started.
-    """
+    """A running cluster; leaving its context takes it down."""
 
     def __init__(self, *, release: str, home: Path, namesrv: str, capture: Path | None = None) -> None:
-        self.release = release
-        self.capture = capture
-        self.home = home
-        self.namesrv = namesrv
-        self.brokers: list[Broker] = []
-        self.namesrv_process: Process | None = None
+        self.release = release  # release of RocketMQ
+        self.capture = capture  # folder to which its brokers record, if they do
+        self.home = home  # the folder that contains all its files: settings, logs, messages
+        self.namesrv = namesrv  # address of the name server, for clients
+        self.brokers: list[Broker] = []  # its brokers, in the order of their names
+        self.namesrv_process: Process | None = None  # the JVM of the name server; None before it is started
 
     @classmethod
     def up(

@@ -24,27 +24,16 @@ Say = Callable[[str], None]
 
 @dataclass(kw_only=True)
 class Stage:
-    """Everything that runs for a scenario. Leaving its :attr:`cleaning` ends all of it.
-
-    Attributes:
-        scenario: the scenario.
-        setup: setup of the clients.
-        cluster: name server and brokers.
-        operator: makes topics and sends messages.
-        say: called with each progress message.
-        cleaning: the context in which everything ends.
-        clients: running consumers, by name.
-        deaths: processes that were killed.
-    """
+    """Everything that runs for a scenario. Leaving its :attr:`cleaning` ends all of it."""
 
     scenario: Scenario
-    setup: Setup
-    cluster: Cluster
-    operator: Operator
-    say: Say
-    cleaning: ExitStack
-    clients: dict[str, ConsumerProcess] = field(default_factory=dict)
-    deaths: list[Death] = field(default_factory=list)
+    setup: Setup  # setup of the clients
+    cluster: Cluster  # name server and brokers
+    operator: Operator  # makes topics and sends messages
+    say: Say  # called with each progress message
+    cleaning: ExitStack  # the context in which everything ends
+    clients: dict[str, ConsumerProcess] = field(default_factory=dict)  # running consumers, by name
+    deaths: list[Death] = field(default_factory=list)  # processes that were killed
     _launched: dict[str, ConsumerProcess] = field(default_factory=dict)
     _networks: dict[str, Network] = field(default_factory=dict)
     _sending: list[int] = field(default_factory=list)

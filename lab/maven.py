@@ -72,17 +72,11 @@ _DEPENDENCY = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Toolchain:
-    """The commands that the lab needs, and where their results are kept.
+    """The commands that the lab needs, and where their results are kept."""
 
-    Attributes:
-        java: the ``java`` command of a JDK, 17 or newer.
-        maven: the ``mvn`` command.
-        cache: folder for class paths and jars; it is made when something is stored.
-    """
-
-    java: Path
-    maven: Path
-    cache: Path
+    java: Path  # the ``java`` command of a JDK, 17 or newer
+    maven: Path  # the ``mvn`` command
+    cache: Path  # folder for class paths and jars; it is made when something is stored
 
     @classmethod
     def find(cls) -> Toolchain:
@@ -108,12 +102,8 @@ class Toolchain:
         return cls(java=Path(java), maven=Path(maven), cache=cache_folder())
 
     def classpath(self, release: str, *artifacts: str) -> tuple[Path, ...]:
-        """The jars that ``artifacts`` of RocketMQ need to run, including their own; Maven is run once for them.
-
-        Args:
-            release: one of :data:`RELEASES` or :data:`EARLIER`.
-            artifacts: names such as ``rocketmq-client``. Broker and name server of 4.9.8, which were never published,
-                are those of 4.9.7.
+        """The jars that ``artifacts`` of RocketMQ need to run, including their own; Maven is run once for them. Broker
+        and name server of 4.9.8, which were never published, are those of 4.9.7.
 
         Raises:
             LabError: the release is unknown, or Maven cannot resolve it.
@@ -134,10 +124,7 @@ class Toolchain:
         return _kept_classpath(kept)
 
     def jar(self, module: str) -> Path:
-        """The jar of one of the lab's own modules, built from these sources; built once.
-
-        Args:
-            module: one of :data:`MODULES`.
+        """The jar of one of :data:`MODULES`, built from these sources; built once.
 
         Raises:
             LabError: it does not build.

@@ -77,15 +77,8 @@ def judge(
     left_out: Mapping[str, int],
     problems: Iterable[str] = (),
 ) -> Outcome:
-    """Check the trace of a run, and compare the findings with what is expected.
-
-    Args:
-        path: the joined trace.
-        raw: the recordings before joining, about which the verdicts must be the same.
-        scenario: the scenario.
-        release: release of RocketMQ.
-        left_out: what joining left out.
-        problems: problems in the recordings.
+    """Check the trace of a run, and compare the findings with what is expected; the verdicts about the raw recordings
+    must be the same.
 
     Raises:
         TraceError: the trace cannot be read.

@@ -54,21 +54,15 @@ class Process:
 
     Its standard output goes to ``NAME.out``: programs that speak JSON write their answers there, one object a line. Its
     standard error goes to ``NAME.log``; without ``stdin`` its standard output does too.
-
-    Attributes:
-        name: its name in messages.
-        pid: its process id, even if it has ended.
-        log: its log.
-        command: the command that was run.
     """
 
     def __init__(
         self, name: str, pid: int, command: Sequence[str], folder: Path, popen: subprocess.Popen[bytes] | None
     ) -> None:
-        self.name = name
-        self.pid = pid
+        self.name = name  # its name in messages
+        self.pid = pid  # its process id, even if it has ended
         self.log = folder / f"{name}.log"
-        self.command = tuple(command)
+        self.command = tuple(command)  # the command that was run
         self._popen = popen
         self._out = folder / f"{name}.out"
         self._read = 0
@@ -86,13 +80,8 @@ class Process:
         stdin: bool = False,
     ) -> Process:
         """Start a command in its own session, so that Ctrl-C in a terminal reaches only the process that started it.
-
-        Args:
-            name: name of the process, and of its files; starting it again under the same name appends to the log.
-            command: the program and its arguments.
-            folder: working folder, also for log and answers; it is made if need be.
-            env: changes to the environment.
-            stdin: whether :meth:`say` will be used; otherwise its input is empty.
+        Its folder is made if need be; starting it again under the same name appends to the log. Without ``stdin`` its
+        input is empty, and nothing can be said to it.
 
         Raises:
             LabError: there is no such program.
@@ -140,13 +129,8 @@ class Process:
         return f"The end of its log:\n{self.tail()}"
 
     def wait_for(self, condition: Callable[[], Any], what: str, timeout: float, *, every: float = POLL_SECONDS) -> Any:
-        """Wait until ``condition`` returns a true value, and return that.
-
-        Args:
-            condition: called repeatedly.
-            what: what is awaited, as in "NAME did not WHAT".
-            timeout: seconds.
-            every: seconds between two calls.
+        """Wait until ``condition``, called every so many seconds, returns a true value, and return that;
+        otherwise the error says "NAME did not WHAT".
 
         Raises:
             LabError: the process ended before, or the time is over; the message has the end of its log.
@@ -336,19 +320,8 @@ def java_command(
     arguments: Sequence[str] = (),
     jars: Sequence[Path] = (),
 ) -> list[str]:
-    """The command that runs a class of RocketMQ, or of the lab, on the class path of a release.
-
-    Args:
-        toolchain: from :meth:`~rocketproof.lab.maven.Toolchain.find`.
-        release: release of RocketMQ.
-        main: the class.
-        artifacts: RocketMQ artifacts whose jars it needs.
-        heap_mb: maximum size of its heap, MiB.
-        properties: system properties.
-        agent: jar of an agent to run with.
-        agent_options: options of the agent.
-        arguments: arguments of the class.
-        jars: jars that come before those of RocketMQ on the class path, such as the driver's.
+    """The command that runs a class of RocketMQ, or of the lab, on the class path of a release, behind ``jars``, such
+    as the driver's.
 
     Raises:
         LabError: the class path cannot be resolved.

@@ -19,19 +19,10 @@ _Rewrite = Callable[[bytes], bytes]
 
 
 class Proxy:
-    """Listens on a port of its own and forwards to another address, in both directions.
-
-    Attributes:
-        address: the address on which it listens.
-    """
+    """Listens on a port of its own and forwards to another address, in both directions."""
 
     def __init__(self, target: str, *, rewrite: _Rewrite | None = None) -> None:
-        """Start to listen.
-
-        Args:
-            target: address to forward to, as host:port.
-            rewrite: changes the bodies of RocketMQ's answers; with None, bytes are forwarded unchanged.
-        """
+        """Start to listen for what is forwarded to ``target`` (host:port); ``rewrite`` changes answers' bodies."""
         host, _, port = target.rpartition(":")
         self._target = host, int(port)
         self._rewrite = rewrite
@@ -41,7 +32,7 @@ class Proxy:
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server((LOOPBACK, 0))
-        self.address = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
+        self.address = f"{LOOPBACK}:{self._listener.getsockname()[1]}"  # the address on which it listens
         threading.Thread(target=self._accept, name=f"proxy of {target}", daemon=True).start()
 
     def cut(self) -> None:
@@ -116,19 +107,10 @@ class Proxy:
 
 
 class Network:
-    """The network of one client: a name server and brokers that it sees under addresses of proxies.
-
-    Attributes:
-        namesrv: address of its name server.
-    """
+    """The network of one client: a name server and brokers that it sees under addresses of proxies."""
 
     def __init__(self, *, namesrv: str, brokers: Mapping[str, str]) -> None:
-        """Start the proxies.
-
-        Args:
-            namesrv: address of the name server.
-            brokers: addresses of the brokers, by name.
-        """
+        """Start the proxies of a name server and of brokers, given by name with their addresses."""
         self._brokers = {name: Proxy(address) for name, address in brokers.items()}
         addresses = {brokers[name].encode(): proxy.address.encode() for name, proxy in self._brokers.items()}
 
@@ -138,7 +120,7 @@ class Network:
             return body
 
         self._namesrv = Proxy(namesrv, rewrite=rewrite)
-        self.namesrv = self._namesrv.address
+        self.namesrv = self._namesrv.address  # address of its name server
 
     def cut(self, broker: str) -> None:
         """Cut the client off from a broker."""

@@ -27,21 +27,13 @@ TRACE, OUTCOME = "trace.jsonl.zst", "outcome.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Runner:
-    """Runs scenarios, each in a cluster of its own.
+    """Runs scenarios, each in a cluster of its own."""
 
-    Attributes:
-        toolchain: Java and Maven.
-        release: release of RocketMQ.
-        out: folder for the results, with a folder NAME-RELEASE for each run; None to keep nothing.
-        keep: also keep recordings and logs of each run.
-        say: called with each progress message, one line at a time.
-    """
-
-    toolchain: Toolchain
-    release: str
-    out: Path | None = None
-    keep: bool = False
-    say: Callable[[str], None] = print
+    toolchain: Toolchain  # Java and Maven
+    release: str  # release of RocketMQ
+    out: Path | None = None  # folder for the results, with a folder NAME-RELEASE for each run; None to keep nothing
+    keep: bool = False  # also keep recordings and logs of each run
+    say: Callable[[str], None] = print  # called with each progress message, one line at a time
 
     def run(self, scenario: Scenario) -> Outcome:
         """Run a scenario and judge it. When this returns or raises, nothing is running any more.

@@ -78,30 +78,18 @@ class Behaviour(_Table):
 
 
 class Consumer(_Table):
-    """A consumer, under RocketMQ's own terms; intervals are shorter than RocketMQ's, so that runs are short.
+    """A consumer, under RocketMQ's own terms; intervals are shorter than RocketMQ's, so that runs are short."""
 
-    Attributes:
-        instance: instance name, the second half of the client id (EN-6); the consumer's name if not given.
-        host: consumers on one host share a home folder, which holds offsets of broadcasting; each has its own if not
-            given.
-        group: the consumer group; that of the scenario if not given.
-        release: release of RocketMQ; that of the run if not given.
-        recorded: by the agent; by a consume-message hook; by RocketMQ's own log of the client; or by nothing.
-        clock_ms: how far the time stamps of its agent are ahead of the machine's clock.
-        topics: topics, each with its expression; all topics of the scenario with ``*`` if not given.
-        consume_timeout: minutes.
-        await_ms: how long a shutdown waits for listeners.
-        acks: a concurrent listener acknowledges up to the first message of a batch that fails (``ackIndex``).
-        properties: system properties of its JVM.
-    """
-
-    instance: str = ""
+    instance: str = ""  # instance name, the second half of the client id (EN-6); the consumer's name if not given
+    # consumers on one host share a home folder, which holds offsets of broadcasting; each has its own if not given
     host: str = ""
+    # the consumer group; that of the scenario if not given
     group: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]*$")] = ""
-    release: str = ""
+    release: str = ""  # release of RocketMQ; that of the run if not given
+    # by the agent; by a consume-message hook; by RocketMQ's own log of the client; or by nothing
     recorded: Literal["agent", "hook", "log", "nothing"] = "agent"
-    clock_ms: int = 0
-    topics: dict[str, str] = {}
+    clock_ms: int = 0  # how far the time stamps of its agent are ahead of the machine's clock
+    topics: dict[str, str] = {}  # topics, each with its expression; all topics of the scenario with ``*`` if not given
     listener: Literal["concurrently", "orderly"] = "concurrently"
     mode: Literal["clustering", "broadcasting"] = "clustering"
     threads: int = 4
@@ -109,17 +97,18 @@ class Consumer(_Table):
     pull_batch: int = 32
     max_attempts: int = -1
     consume_from: Literal["first", "last"] = "first"
-    consume_timeout: Annotated[int, Field(ge=1)] = 15
+    consume_timeout: Annotated[int, Field(ge=1)] = 15  # minutes
     strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] = "AVG"
     suspend_ms: int = 1_000
-    await_ms: int = 0
+    await_ms: int = 0  # how long a shutdown waits for listeners
+    # a concurrent listener acknowledges up to the first message of a batch that fails (``ackIndex``)
     acks: bool = False
     heartbeat_ms: int = 1_000
     persist_ms: int = 1_000
     route_ms: int = 1_000
     rebalance_ms: int = 2_000
     behaviour: Behaviour = Behaviour()
-    properties: dict[str, str] = {}
+    properties: dict[str, str] = {}  # system properties of its JVM
 
 
 class Topic(_Table):
@@ -130,51 +119,29 @@ class Topic(_Table):
 
 
 class Cluster(_Table):
-    """The brokers, their configuration, and system properties of their JVMs.
-
-    Attributes:
-        release: release of RocketMQ; that of the run if not given.
-        recorded: whether they run with the agent.
-        clock_ms: how far the time stamps of their agents are ahead of the machine's clock, by broker.
-    """
+    """The brokers, their configuration, and system properties of their JVMs."""
 
     brokers: Annotated[int, Field(ge=1, le=2)] = 1
-    release: str = ""
-    recorded: bool = True
-    clock_ms: list[int] = []
+    release: str = ""  # release of RocketMQ; that of the run if not given
+    recorded: bool = True  # whether they run with the agent
+    clock_ms: list[int] = []  # how far the time stamps of their agents are ahead of the machine's clock, by broker
     settings: dict[str, str] = {}
     properties: dict[str, str] = {}
 
 
 class Until(_Table):
-    """What a step waits for: a client's listener was called so often, or the client has so many queues.
-
-    Attributes:
-        deliveries: calls that have begun; ``succeeded``: calls that have succeeded; ``messages``: distinct messages.
-        queues: exact number of its queues, without those of the retry topic; -1 for any number.
-    """
+    """What a step waits for: a client's listener was called so often, or the client has so many queues."""
 
     client: str
+    # calls that have begun; ``succeeded``: calls that have succeeded; ``messages``: distinct messages
     deliveries: int = 0
     succeeded: int = 0
     messages: int = 0
-    queues: int = -1
+    queues: int = -1  # exact number of its queues, without those of the retry topic; -1 for any number
 
 
 class Step(_Table):
-    """One thing to do, ``at`` seconds after the first step at the earliest, and when ``after`` has happened.
-
-    Attributes:
-        client: for steps about a client.
-        broker: number of a broker, for cut, heal and restart-broker.
-        crash: restart-broker: kill it instead of stopping it.
-        background: do not wait until it is done (send, stop).
-        topic: for send, topic (change its queues to ``read`` and ``write``) and reset.
-        count: send: how many messages, ``rate`` a second (0: as fast as possible), ``tags`` in turn, ``queues`` as
-            broker:id, ``batch`` of them in a request (``send(List)``).
-        timestamp: reset: to this time, ms; -1 for the end of the queues.
-        seconds: for wait; a wait may also be for ``after`` alone.
-    """
+    """One thing to do, ``at`` seconds after the first step at the earliest, and when ``after`` has happened."""
 
     do: Literal[
         "start", "stop", "kill", "pause", "resume", "cut", "heal",
@@ -182,47 +149,36 @@ class Step(_Table):
     ]  # fmt: skip
     at: float = 0
     after: Until | None = None
-    client: str = ""
-    broker: int = 0
-    crash: bool = False
-    background: bool = False
-    topic: str = ""
+    client: str = ""  # for steps about a client
+    broker: int = 0  # number of a broker, for cut, heal and restart-broker
+    crash: bool = False  # restart-broker: kill it instead of stopping it
+    background: bool = False  # do not wait until it is done (send, stop)
+    topic: str = ""  # for send, topic (change its queues to ``read`` and ``write``) and reset
     read: int = 4
     write: int = 4
+    # send: how many messages, ``rate`` a second (0: as fast as possible), ``tags`` in turn, ``queues`` as broker:id,
+    # ``batch`` of them in a request (``send(List)``)
     count: int = 0
     rate: int = 0
     tags: list[str] = []
     queues: list[str] = []
     batch: Annotated[int, Field(ge=1)] = 1
-    timestamp: int = -1
-    seconds: float = 0
+    timestamp: int = -1  # reset: to this time, ms; -1 for the end of the queues
+    seconds: float = 0  # for wait; a wait may also be for ``after`` alone
 
 
 class Expect(_Table):
-    """What must be found. Claims not listed as violated must not be violated; counts that are not given are not
-    checked.
+    """What must be found. Claims not listed as violated must not be; counts that are not given are not checked."""
 
-    Attributes:
-        violated: ids of claims that are violated.
-        holds: ids of claims that were judged and hold.
-        deliveries: calls of listeners, one for each message of a batch.
-        duplicates: repeated deliveries, by cause; a cause that is not named must not occur.
-        unexplained: repeated deliveries without a cause.
-        losses: messages that are lost.
-        statuses: what became of messages; a status that is not named must not occur.
-        overlaps: times that two clients had one queue.
-        problems: problems in the recordings.
-    """
-
-    violated: list[str] = []
-    holds: list[str] = []
-    deliveries: Often | None = None
-    duplicates: dict[str, Often] = {}
-    unexplained: Often = Range(low=0, high=0)
-    losses: Often = Range(low=0, high=0)
-    statuses: dict[str, Often] = {}
-    overlaps: Often | None = None
-    problems: Often = Range(low=0, high=0)
+    violated: list[str] = []  # ids of claims that are violated
+    holds: list[str] = []  # ids of claims that were judged and hold
+    deliveries: Often | None = None  # calls of listeners, one for each message of a batch
+    duplicates: dict[str, Often] = {}  # repeated deliveries, by cause; a cause that is not named must not occur
+    unexplained: Often = Range(low=0, high=0)  # repeated deliveries without a cause
+    losses: Often = Range(low=0, high=0)  # messages that are lost
+    statuses: dict[str, Often] = {}  # what became of messages; a status that is not named must not occur
+    overlaps: Often | None = None  # times that two clients had one queue
+    problems: Often = Range(low=0, high=0)  # problems in the recordings
 
     @model_validator(mode="after")
     def _known(self) -> Expect:
@@ -238,43 +194,26 @@ class Expect(_Table):
 
 
 class Scenario(_Table):
-    """A scenario.
-
-    Attributes:
-        title: what happens, in a few words.
-        shows: what there is to see, in a sentence or two.
-        rules: ids of rules that it is about; ``bugs``: of known bugs.
-        releases: RocketMQ releases on which it runs; all of the lab's if not given.
-        group: the consumer group; ``retry_queues``: number of queues of its retry topic.
-        cluster: brokers.
-        topics: by name.
-        consumers: by name; ``defaults`` has their common values.
-        steps: what to do.
-        end: ``drained``: when everything is consumed and nothing is delayed; ``steps``: when the steps are done.
-        settle: seconds that pass before the clients are stopped in the end.
-        patience: seconds after which a run that does not end is given up.
-        check: settings of the check that differ from the usual ones, see
-            :class:`~rocketproof.traces.claims.settings.Settings`.
-        expect: what must be found; ``expect_on`` has what differs on a release.
-    """
+    """A scenario."""
 
     name: str = ""
-    title: str
-    shows: str
-    rules: list[str] = []
+    title: str  # what happens, in a few words
+    shows: str  # what there is to see, in a sentence or two
+    rules: list[str] = []  # ids of rules that it is about; ``bugs``: of known bugs
     bugs: list[str] = []
-    releases: list[str] = list(RELEASES)
-    group: Name = "lab"
+    releases: list[str] = list(RELEASES)  # RocketMQ releases on which it runs; all of the lab's if not given
+    group: Name = "lab"  # the consumer group; ``retry_queues``: number of queues of its retry topic
     retry_queues: int = 1
-    cluster: Cluster = Cluster()
-    topics: dict[Name, Topic]
-    consumers: dict[Name, Consumer]
-    steps: list[Step]
+    cluster: Cluster = Cluster()  # brokers
+    topics: dict[Name, Topic]  # by name
+    consumers: dict[Name, Consumer]  # by name; ``defaults`` has their common values
+    steps: list[Step]  # what to do
+    # ``drained``: when everything is consumed and nothing is delayed; ``steps``: when the steps are done
     end: Literal["drained", "steps"] = "drained"
-    settle: float = 0
-    patience: float = 180
-    check: dict[str, int] = {}
-    expect: Expect = Expect()
+    settle: float = 0  # seconds that pass before the clients are stopped in the end
+    patience: float = 180  # seconds after which a run that does not end is given up
+    check: dict[str, int] = {}  # settings of the check that differ from the usual ones, see Settings
+    expect: Expect = Expect()  # what must be found; ``expect_on`` has what differs on a release
     expect_on: dict[str, dict[str, Any]] = {}
 
     @model_validator(mode="after")
@@ -351,12 +290,7 @@ def load(name: str) -> Scenario:
 
 
 def parse(text: str, *, name: str, where: str) -> Scenario:
-    """A scenario from the text of its file.
-
-    Args:
-        text: TOML.
-        name: name of the scenario.
-        where: name of the file in error messages.
+    """A scenario from the text of its file, which messages call ``where``.
 
     Raises:
         LabError: the text does not describe a scenario.

@@ -30,21 +30,13 @@ _CODE = frozenset({"scenario", "violated"})
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """A sample that was checked.
-
-    Attributes:
-        sample: the sample.
-        measured: its present numbers, by name.
-        conformance: how far the model follows it now, by name.
-        seconds: time for both.
-        differences: differences from what is expected, in words.
-    """
+    """A sample that was checked."""
 
     sample: Sample
-    measured: Mapping[str, Any]
-    conformance: Mapping[str, Any]
-    seconds: float
-    differences: Sequence[str]
+    measured: Mapping[str, Any]  # its present numbers, by name
+    conformance: Mapping[str, Any]  # how far the model follows it now, by name
+    seconds: float  # time for both
+    differences: Sequence[str]  # differences from what is expected, in words
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -80,13 +72,8 @@ def table(folder: Path = FOLDER) -> str:
 
 
 def row(scenario: str, release: str, measured: Mapping[str, Any], conformance: Mapping[str, Any]) -> tuple[str, ...]:
-    """The cells of a run.
-
-    Args:
-        scenario: its name.
-        release: release of RocketMQ.
-        measured: its numbers, by name, see ``traces.engine.measured.Measured``.
-        conformance: how far the model follows it, by name; empty if this was not determined.
+    """The cells of a run, from its numbers (``traces.engine.measured.Measured``) and from how far the model follows it,
+    if this was determined.
     """
     again = [(cause.lower().replace("_", " "), count) for cause, count in measured["duplicates"].items()]
     return (

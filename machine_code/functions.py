@@ -12,17 +12,12 @@ ENTRY = "entry"
 
 
 class Compiled:
-    """A function that compiled functions call.
-
-    Attributes:
-        py_func: the function before it is compiled.
-        inline: whether it becomes part of the functions that call it.
-    """
+    """A function that compiled functions call."""
 
     def __init__(self, function: Callable[..., Any], *, inline: bool = False) -> None:
         self.__module__ = function.__module__
-        self.py_func = function
-        self.inline = inline
+        self.py_func = function  # the function before it is compiled
+        self.inline = inline  # whether it becomes part of the functions that call it
 
     def __reduce__(self) -> str:
         """Pickled by name: machine code stays in its process."""

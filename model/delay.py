@@ -38,13 +38,9 @@ _ENTRY = re.compile(r"\+?(\d+)([smhd])", re.ASCII)
 
 @dataclass(frozen=True)
 class DelayTable:
-    """The delay levels of a broker.
+    """The delay levels of a broker."""
 
-    Attributes:
-        delays: delay of level 1, 2 … in milliseconds.
-    """
-
-    delays: tuple[int, ...]
+    delays: tuple[int, ...]  # delay of level 1, 2 … in milliseconds
 
     def __post_init__(self) -> None:
         if not self.delays:

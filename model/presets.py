@@ -17,21 +17,13 @@ from .kernel import Configuration, Machine
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A named configuration.
+    """A named configuration."""
 
-    Attributes:
-        name: what the user calls it.
-        machine: the machine that it configures.
-        constants: where it differs from the defaults.
-        doc: what happens in it, for users.
-        states: its exact number of states, which the search must find.
-    """
-
-    name: str
-    machine: Machine
-    constants: Mapping[str, int | str]
-    doc: str
-    states: int
+    name: str  # what the user calls it
+    machine: Machine  # the machine that it configures
+    constants: Mapping[str, int | str]  # where it differs from the defaults
+    doc: str  # what happens in it, for users
+    states: int  # its exact number of states, which the search must find
 
     def configuration(self) -> Configuration:
         """The machine in this configuration."""

@@ -40,25 +40,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Leaving:
-    """How queues leave a table.
+    """How queues leave a table."""
 
-    Attributes:
-        cause: why messages may be delivered again afterwards.
-        persists: the final commit is sent and arrives (RB-32).
-        offset: what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL).
-        because: why that may be less than the committed offset.
-        keeps_entry: the in-memory offset stays for now.
-        clears: the window is emptied (PQ-12), so that it looks empty to a late answer.
-        listeners_go_on: the process stays alive, and so do its running listeners.
-    """
-
-    cause: Cause = Cause.REBALANCE
-    persists: bool = True
+    cause: Cause = Cause.REBALANCE  # why messages may be delivered again afterwards
+    persists: bool = True  # the final commit is sent and arrives (RB-32)
+    # what is committed instead of the in-memory offset, if anything (OFFSET_ILLEGAL)
     offset: Callable[[IntLike], IntLike] | None = None
-    because: Callable[[IntLike], IntLike] | None = None
-    keeps_entry: bool = False
-    clears: bool = False
-    listeners_go_on: bool = True
+    because: Callable[[IntLike], IntLike] | None = None  # why that may be less than the committed offset
+    keeps_entry: bool = False  # the in-memory offset stays for now
+    clears: bool = False  # the window is emptied (PQ-12), so that it looks empty to a late answer
+    listeners_go_on: bool = True  # the process stays alive, and so do its running listeners
 
 
 def change_table(

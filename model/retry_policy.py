@@ -37,29 +37,18 @@ class Answer(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What the broker finds when request 36 arrives, in the order in which it checks.
+    """What the broker finds when request 36 arrives, in the order in which it checks."""
 
-    Attributes:
-        has_master: the broker group has a master (a slave may act in its place; checked since 5.0).
-        group_exists: the subscription group is configured.
-        broker_writable: the broker's permission includes write.
-        retry_queues: ``retryQueueNums`` of the group.
-        retry_topic: the retry topic exists or could be created.
-        retry_topic_writable: its permission includes write.
-        message_readable: the failed message can be read at the log offset that the request names.
-        dead_letter_topic: the dead-letter topic exists or could be created; checked only for a dead letter.
-        stored: the copy was put with ``PUT_OK``.
-    """
-
-    has_master: BoolLike = True
-    group_exists: BoolLike = True
-    broker_writable: BoolLike = True
-    retry_queues: IntLike = 1
-    retry_topic: BoolLike = True
-    retry_topic_writable: BoolLike = True
-    message_readable: BoolLike = True
+    has_master: BoolLike = True  # the broker group has a master (a slave may act in its place; checked since 5.0)
+    group_exists: BoolLike = True  # the subscription group is configured
+    broker_writable: BoolLike = True  # the broker's permission includes write
+    retry_queues: IntLike = 1  # ``retryQueueNums`` of the group
+    retry_topic: BoolLike = True  # the retry topic exists or could be created
+    retry_topic_writable: BoolLike = True  # its permission includes write
+    message_readable: BoolLike = True  # the failed message can be read at the log offset that the request names
+    # the dead-letter topic exists or could be created; checked only for a dead letter
     dead_letter_topic: BoolLike = True
-    stored: BoolLike = True
+    stored: BoolLike = True  # the copy was put with ``PUT_OK``
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,10 @@ def claims_of(machine: Machine, asked: Iterable[tuple[Mapping[str, int | str], I
 class Coverage:
     """The claim that each action of a machine happens in one of the configurations, so that nothing holds for lack of
     runs.
-
-    Attributes:
-        machine: the machine with these actions.
-        configurations: where they may happen, as constants.
     """
 
-    machine: Machine
-    configurations: tuple[Mapping[str, int | str], ...]
+    machine: Machine  # the machine with these actions
+    configurations: tuple[Mapping[str, int | str], ...]  # where they may happen, as constants
     id: str = "every-action-happens"
     statement: str = "Every action of the machine happens in some configuration of the suite."
     rules: tuple[str, ...] = ()

@@ -161,13 +161,9 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """A configuration of an example, its size, and all that is claimed about it.
+    """A configuration of an example, its size, and all that is claimed about it."""
 
-    Attributes:
-        name: ``machine/configuration``, for test ids.
-    """
-
-    name: str
+    name: str  # ``machine/configuration``, for test ids
     sized: Sized
     claims: tuple[Claim, ...]
 

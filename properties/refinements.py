@@ -32,31 +32,21 @@ Constants = Mapping[str, int | str]
 
 @dataclass(frozen=True, kw_only=True)
 class RefinementClaim:
-    """A refinement between two machines, and the verdict it must have.
-
-    Attributes:
-        statement: what it means, in a sentence.
-        constants: the configuration of the concrete machine.
-        as_concrete: constants of the abstract machine that have the values of the concrete machine.
-        abstract_constants: those that have other values.
-        steps: as in :class:`Refinement`.
-        inductive: whether it is shown by induction, of every state that the lemmas allow, rather than by a search.
-        lemmas: what the induction may need besides what it finds.
-        rules: rules of RocketMQ on which it rests.
-    """
+    """A refinement between two machines, and the verdict it must have."""
 
     id: str
-    statement: str
+    statement: str  # what it means, in a sentence
     concrete: Machine
-    constants: Constants
+    constants: Constants  # the configuration of the concrete machine
     abstract: Machine
-    as_concrete: tuple[str, ...] = ()
-    abstract_constants: Constants = field(default_factory=dict)
+    as_concrete: tuple[str, ...] = ()  # constants of the abstract machine that have the values of the concrete machine
+    abstract_constants: Constants = field(default_factory=dict)  # those that have other values
     mapping: Mapped
-    steps: int = 1
+    steps: int = 1  # as in Refinement
+    # whether it is shown by induction, of every state that the lemmas allow, rather than by a search
     inductive: bool = False
-    lemmas: tuple[Property, ...] = ()
-    rules: tuple[str, ...] = ()
+    lemmas: tuple[Property, ...] = ()  # what the induction may need besides what it finds
+    rules: tuple[str, ...] = ()  # rules of RocketMQ on which it rests
     expected: Verdict = Verdict.HOLDS
     lesson: str = ""
 

@@ -42,29 +42,21 @@ class Function:
 class Theorem:
     """A statement about rules. Its parameters are those that its functions name; each function gets the ones it
     names.
-
-    Attributes:
-        id: short name with dashes, used on the command line.
-        statement: one sentence a user of RocketMQ understands.
-        claim: what holds.
-        given: what is assumed about the parameters. If it is plainly false, the claim is not computed, so a claim that
-            divides by a size needs "size >= 1" here.
-        sizes: parameters that give the size of a case, whole numbers from 0; the smallest case has the least sum.
-        symbols: parameters that are relations or functions; the others are whole numbers.
-        tells: what is wrong in a failing case, in words, from plain values.
-        covers: what a proof covers, in words.
-        rules: ids of the rules of RocketMQ on which it rests, such as ``RB-21``.
     """
 
-    id: str
-    statement: str
-    claim: Callable[..., BoolLike]
+    id: str  # short name with dashes, used on the command line
+    statement: str  # one sentence a user of RocketMQ understands
+    claim: Callable[..., BoolLike]  # what holds
+    # what is assumed about the parameters. If it is plainly false, the claim is not computed, so a claim that divides
+    # by a size needs "size >= 1" here
     given: Callable[..., BoolLike] = lambda: True
+    # parameters that give the size of a case, whole numbers from 0; the smallest case has the least sum
     sizes: tuple[str, ...] = ("queues", "consumers")
+    # parameters that are relations or functions; the others are whole numbers
     symbols: Mapping[str, Relation | Function] = field(default_factory=dict)
-    tells: Callable[..., str] | None = None
-    covers: str = "every number of queues and consumers"
-    rules: tuple[str, ...] = ()
+    tells: Callable[..., str] | None = None  # what is wrong in a failing case, in words, from plain values
+    covers: str = "every number of queues and consumers"  # what a proof covers, in words
+    rules: tuple[str, ...] = ()  # ids of the rules of RocketMQ on which it rests, such as ``RB-21``
 
     def __post_init__(self) -> None:
         for name in (*self.sizes, *self.symbols):

@@ -254,19 +254,12 @@ OLD_VERSION: Constants = {"version": "4.9.8", "failed_queries": 0}
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Properties that one induction proves for every size.
+    """Properties that one induction proves for every size."""
 
-    Attributes:
-        name: what it covers, in a few words.
-        constants: the configuration; what is unbounded in it is arbitrary.
-        properties: what is claimed.
-        lemmas: what is proven along with them.
-    """
-
-    name: str
-    constants: Mapping[str, int | str]
-    properties: tuple[Property, ...]
-    lemmas: tuple[Property, ...] = LEMMAS
+    name: str  # what it covers, in a few words
+    constants: Mapping[str, int | str]  # the configuration; what is unbounded in it is arbitrary
+    properties: tuple[Property, ...]  # what is claimed
+    lemmas: tuple[Property, ...] = LEMMAS  # what is proven along with them
 
 
 _ANY: Constants = {**ANY_SIZE, **ANY_FAULTS}

@@ -20,36 +20,23 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class View:
-    """What one running client allocates from.
+    """What one running client allocates from."""
 
-    Attributes:
-        client: name of the running client; two of them may have the same id.
-        own_id: its client id.
-        queues: the queues of the topic as it sees them, in the order in which it passes them to the strategy.
-        ids: the client ids of the group as it sees them, in that order.
-        strategy: its strategy.
-    """
-
-    client: str
-    own_id: str
+    client: str  # name of the running client; two of them may have the same id
+    own_id: str  # its client id
+    # the queues of the topic as it sees them, in the order in which it passes them to the strategy
     queues: tuple[MessageQueue, ...]
-    ids: tuple[str, ...]
+    ids: tuple[str, ...]  # the client ids of the group as it sees them, in that order
     strategy: Strategy
 
 
 @dataclass(frozen=True)
 class Division:
-    """How a group of running clients divides the queues from its views.
+    """How a group of running clients divides the queues from its views."""
 
-    Attributes:
-        queues: all queues of the topic, sorted.
-        views: one for each running client.
-        shares: what each of them takes.
-    """
-
-    queues: tuple[MessageQueue, ...]
-    views: tuple[View, ...]
-    shares: tuple[frozenset[MessageQueue], ...]
+    queues: tuple[MessageQueue, ...]  # all queues of the topic, sorted
+    views: tuple[View, ...]  # one for each running client
+    shares: tuple[frozenset[MessageQueue], ...]  # what each of them takes
 
     def owners(self, queue: MessageQueue) -> list[str]:
         """Running clients that take ``queue``."""
@@ -64,25 +51,15 @@ def divide(queues: Sequence[MessageQueue], views: Sequence[View]) -> Division:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupClaim:
-    """A statement about groups of clients with certain views, for an exhaustive search from the smallest group up.
+    """A statement about groups of clients with certain views, for an exhaustive search from the smallest group up."""
 
-    Attributes:
-        id: short name with dashes.
-        statement: one sentence a user of RocketMQ understands.
-        expected: VIOLATED for a naive claim, HOLDS for an exact one.
-        groups: the groups with a given number of queues and consumers.
-        wrong: what contradicts the claim, in words; nothing if it holds.
-        rules: ids of the rules of RocketMQ on which it rests.
-        except_for: what a search of all groups of a size leaves out, in words.
-    """
-
-    id: str
-    statement: str
-    expected: Verdict
-    groups: Callable[[int, int], Iterator[Division]]
-    wrong: Callable[[Division], str]
-    rules: tuple[str, ...] = ()
-    except_for: str = ""
+    id: str  # short name with dashes
+    statement: str  # one sentence a user of RocketMQ understands
+    expected: Verdict  # VIOLATED for a naive claim, HOLDS for an exact one
+    groups: Callable[[int, int], Iterator[Division]]  # the groups with a given number of queues and consumers
+    wrong: Callable[[Division], str]  # what contradicts the claim, in words; nothing if it holds
+    rules: tuple[str, ...] = ()  # ids of the rules of RocketMQ on which it rests
+    except_for: str = ""  # what a search of all groups of a size leaves out, in words
 
 
 def topic(queues: int) -> tuple[MessageQueue, ...]:

@@ -30,9 +30,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The error if standard output is a file on a full disk."""
 
 LITTLE_GARBAGE = 50_000, 20, 20
-"""Setting of the garbage collector in a process for one command: imports create many objects, none of which is
-garbage.
-"""
+"""Setting of the garbage collector in a process for one command: imports create many objects, all of them to stay."""
 
 PARTS = (model, traces, making, lab, pipeline)
 

@@ -66,21 +66,13 @@ def components_by_arrays(
 
 
 class _Visits(NamedTuple):
-    """What Tarjan's algorithm keeps for each state, and its two stacks.
+    """What Tarjan's algorithm keeps for each state, and its two stacks."""
 
-    Attributes:
-        order: position at which it was visited, from 1 on.
-        low: earliest visited state that it is known to reach, on the same stack.
-        resume: next transition to look at.
-        calls: the states whose visit has begun and not ended.
-        stack: the states of components that are not complete.
-    """
-
-    order: NDArray[np.int32]
-    low: NDArray[np.int32]
-    resume: NDArray[np.int64]
-    calls: NDArray[np.int32]
-    stack: NDArray[np.int32]
+    order: NDArray[np.int32]  # position at which it was visited, from 1 on
+    low: NDArray[np.int32]  # earliest visited state that it is known to reach, on the same stack
+    resume: NDArray[np.int64]  # next transition to look at
+    calls: NDArray[np.int32]  # the states whose visit has begun and not ended
+    stack: NDArray[np.int32]  # the states of components that are not complete
 
 
 @heavy

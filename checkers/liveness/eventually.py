@@ -39,18 +39,13 @@ def check_eventually(
     limits: Limits = NO_LIMITS,
     cache: CodeCache | None = None,
 ) -> Result:
-    """Judge a property of kind EVENTUALLY or SETTLES on all fair runs.
+    """Judge a property of kind EVENTUALLY or SETTLES on all fair runs; the limits are those of finding states, and the
+    analysis after it takes less time.
 
     Action instances are weakly fair if their action is declared ``fair=True``: such an instance is not enabled for ever
     without being taken. An instance of an action declared ``fair="strongly"`` is not enabled again and again without
     being taken. All other actions may stop for ever. A violation found before a limit was reached counts; otherwise the
     verdict is then UNKNOWN, with the limit in ``bounds``.
-
-    Args:
-        configuration: a finite configuration.
-        property: what to judge.
-        limits: when to give up finding states; the analysis after it takes less time.
-        cache: keeps compiled code between runs.
 
     Raises:
         ModelError: the configuration is not finite; a step writes outside a declared domain; the property has another

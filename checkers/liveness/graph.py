@@ -33,36 +33,26 @@ _DONE, _PAUSED, _STATES_FULL, _EDGES_FULL, _SLOTS_FULL, _WROTE_OUTSIDE = range(6
 _PAUSE_STATES = 50_000
 EDGE_BYTES = 6
 STATE_BYTES = 4 + 8 + 8 + 12 + 64
-"""Bytes per state besides its words: parent, row start, predicates, hash index, and the analysis of the finished
-graph.
-"""
+"""Bytes per state besides its words: parent, row start, predicates, hash index, and the analysis afterwards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """States and transitions of a configuration.
+    """States and transitions of a configuration."""
 
-    Attributes:
-        lowered: the configuration it was made from.
-        layout: how its states are packed.
-        words: packed states, one a row.
-        holds: for each state, a bit mask of the predicates of ``lowered`` that hold, in their order.
-        parents: for each state, the one from which it was first reached (the initial state from itself).
-        starts: first transition of each followed state, and the end of the last one.
-        targets: for each transition, the state to which it leads.
-        instances: for each transition the number of the action instance.
-        limit: which limit ended the search, in words; empty when the graph is complete. States numbered
-            ``followed`` and above then have unknown transitions.
-    """
-
-    lowered: Lowered = field(repr=False)
-    layout: Layout = field(repr=False)
-    words: NDArray[np.uint64] = field(repr=False)
+    lowered: Lowered = field(repr=False)  # the configuration it was made from
+    layout: Layout = field(repr=False)  # how its states are packed
+    words: NDArray[np.uint64] = field(repr=False)  # packed states, one a row
+    # for each state, a bit mask of the predicates of ``lowered`` that hold, in their order
     holds: NDArray[np.int64] = field(repr=False)
+    # for each state, the one from which it was first reached (the initial state from itself)
     parents: NDArray[np.int32] = field(repr=False)
+    # first transition of each followed state, and the end of the last one
     starts: NDArray[np.int64] = field(repr=False)
-    targets: NDArray[np.int32] = field(repr=False)
-    instances: NDArray[np.uint16] = field(repr=False)
+    targets: NDArray[np.int32] = field(repr=False)  # for each transition, the state to which it leads
+    instances: NDArray[np.uint16] = field(repr=False)  # for each transition the number of the action instance
+    # which limit ended the search, in words; empty when the graph is complete. States numbered ``followed`` and above
+    # then have unknown transitions
     limit: str
 
     @property
@@ -265,9 +255,7 @@ def _judge_first(properties: int, words: Any, holds: Any) -> None:
 
 @heavy
 def _follow(successors: int, properties: int, stop: int, arrays: Any, pause_after: int) -> int:
-    """Follow up to ``pause_after`` more states; a state that does not fit is left for the next call, as if
-    untouched.
-    """
+    """Follow up to ``pause_after`` more states; one that does not fit is left for the next call, as if untouched."""
     words, holds, parents, starts, targets, instances, slots, out, tags, control = arrays
     width = words.shape[1]
     fan = len(tags)

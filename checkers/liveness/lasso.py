@@ -46,23 +46,16 @@ _ANCHORS_TRIED = 8
 
 @dataclass(frozen=True)
 class Lasso:
-    """A run that never ends, as numbers of action instances.
+    """A run that never ends, as numbers of action instances."""
 
-    Attributes:
-        stem: steps from the initial state to the loop.
-        loop: steps that repeat for ever; empty if the run stays in its last state for ever.
-    """
-
-    stem: tuple[int, ...]
-    loop: tuple[int, ...]
+    stem: tuple[int, ...]  # steps from the initial state to the loop
+    loop: tuple[int, ...]  # steps that repeat for ever; empty if the run stays in its last state for ever
 
     def __len__(self) -> int:
         return len(self.stem) + len(self.loop)
 
     def replay(self, machine: PlainMachine) -> Run:
-        """The run as it really happens in the plain Python form; raises :class:`ModelError` if it is not possible
-        there.
-        """
+        """The run as it happens in the plain Python form; raises :class:`ModelError` if it is not possible there."""
         return replay(machine, self.stem + self.loop, loop=len(self.stem))
 
 
@@ -194,9 +187,7 @@ class _Search:
             yield from self._nearest_of(candidates[first[group] : last[group]], _ANCHORS_TRIED)
 
     def _loop_through(self, anchor: int) -> list[int]:
-        """A loop through ``anchor`` that serves each fair instance: the path always continues to the nearest missing
-        one.
-        """
+        """A loop through ``anchor`` that serves each fair instance: the path continues to the nearest missing one."""
         at, loop = anchor, list[int]()
         missing = self._all & ~self._served_in(anchor)
         while missing or at != anchor:

@@ -23,14 +23,7 @@ from .graph import EDGE_BYTES, STATE_BYTES, Graph, reachable_graph
 def graph_of(
     lowered: Lowered, *, stop_at: str | None = None, limits: Limits = NO_LIMITS, cache: CodeCache | None = None
 ) -> Graph:
-    """Search breadth-first and keep all transitions: like :func:`.graph.reachable_graph`, with the same errors.
-
-    Args:
-        lowered: a finite configuration.
-        stop_at: name of a predicate; states where it holds are not followed.
-        limits: when to give up.
-        cache: keeps compiled code between runs.
-    """
+    """Search breadth-first and keep all transitions: like :func:`.graph.reachable_graph`, with the same errors."""
     graph = small_graph(lowered, stop_at=stop_at, limits=limits)
     if graph is not None:
         return graph

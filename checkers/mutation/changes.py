@@ -51,31 +51,19 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One generated mutant.
+    """One generated mutant."""
 
-    Attributes:
-        id: part, text and number, such as ``orderly_lock.take.3``.
-        part: the module of the model.
-        text: name of the function.
-        sort: kind of the change.
-        line: line in the module.
-        told: the difference, in words.
-        function: the Python function whose code is replaced; None for an action made unfair.
-        code: the wrong code.
-        action: name of the action that is made unfair; empty for all others.
-        rule: the rule to which the text belongs, if any.
-    """
-
-    id: str
-    part: str
-    text: str
-    sort: Sort
-    line: int
-    told: str
+    id: str  # part, text and number, such as ``orderly_lock.take.3``
+    part: str  # the module of the model
+    text: str  # name of the function
+    sort: Sort  # kind of the change
+    line: int  # line in the module
+    told: str  # the difference, in words
+    # the Python function whose code is replaced; None for an action made unfair
     function: Any = field(default=None, repr=False)
-    code: types.CodeType | None = field(default=None, repr=False)
-    action: str = ""
-    rule: Rule[..., Any] | None = field(default=None, repr=False)
+    code: types.CodeType | None = field(default=None, repr=False)  # the wrong code
+    action: str = ""  # name of the action that is made unfair; empty for all others
+    rule: Rule[..., Any] | None = field(default=None, repr=False)  # the rule to which the text belongs, if any
 
     @contextmanager
     def made(self) -> Iterator[None]:

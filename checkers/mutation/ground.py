@@ -1,6 +1,4 @@
-"""Ground: the original machine in one configuration of the suite, with everything that is needed to compare others with
-it.
-"""
+"""Ground: the original machine in one configuration of the suite, with what is needed to compare others with it."""
 
 from __future__ import annotations
 
@@ -42,19 +40,12 @@ _NEAR = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One finite configuration of the suite, with the rows that are judged in it.
-
-    Attributes:
-        machine: the machine.
-        constants: the constants that the rows set.
-        rows: claims about states and about whole runs.
-        bits: size of a state, by which settings are ordered.
-    """
+    """One finite configuration of the suite, with the rows that are judged in it."""
 
     machine: Machine
-    constants: Mapping[str, int | str]
-    rows: tuple[Row, ...]
-    bits: int
+    constants: Mapping[str, int | str]  # the constants that the rows set
+    rows: tuple[Row, ...]  # claims about states and about whole runs
+    bits: int  # size of a state, by which settings are ordered
 
     @property
     def title(self) -> str:
@@ -84,9 +75,7 @@ def settings(rows: Iterable[Row]) -> list[Setting]:
 
 
 def texts_of(setting: Setting) -> set[types.CodeType]:
-    """Code of all functions that the actions of a setting may call, judged by names; possibly too many, never too
-    few.
-    """
+    """Code of all functions that the actions of a setting may call, by name; possibly too many, never too few."""
     return called_by(setting.machine, setting.machine.configure(**setting.constants).actions())
 
 
@@ -102,14 +91,10 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Wrong:
-    """The wrong machine in this configuration.
+    """The wrong machine in this configuration."""
 
-    Attributes:
-        instances: its action instances, in the order of the table.
-        differing: original and wrong instance of each label whose terms differ; None if one does not exist.
-    """
-
-    instances: tuple[Instance, ...]
+    instances: tuple[Instance, ...]  # its action instances, in the order of the table
+    # original and wrong instance of each label whose terms differ; None if one does not exist
     differing: tuple[tuple[Instance | None, Instance | None], ...] = field(repr=False)
 
 
@@ -260,9 +245,7 @@ class Ground:
         return self._reading.closed(Reading.of(self.lowered, [one for _, one in wrong.differing if one is not None]))
 
     def proved_equal(self, wrong: Wrong) -> bool:
-        """Whether Z3 proves the wrong steps equal to the original ones, in all states in which the claims of the suite
-        hold.
-        """
+        """Whether Z3 proves the wrong steps equal to the original ones, wherever the claims of the suite hold."""
         known = [
             self.lowered.predicates[item.goal].term
             for item in self.questions

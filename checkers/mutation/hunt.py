@@ -36,30 +36,19 @@ class How(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """A row that gives another answer.
+    """A row that gives another answer."""
 
-    Attributes:
-        row: id of the property, or of the coverage row if an action never happens.
-        how: what is different, in words: one of :class:`How`, or what cannot be computed.
-    """
-
-    row: str
-    how: str
+    row: str  # id of the property, or of the coverage row if an action never happens
+    how: str  # what is different, in words: one of How, or what cannot be computed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a hunt found.
+    """What a hunt found."""
 
-    Attributes:
-        kills: the rows that change, in the order found; empty if all answers are the same.
-        complete: whether everything was searched; otherwise the absence of a kill means nothing.
-        taken: names of the actions that happened.
-    """
-
-    kills: tuple[Kill, ...]
-    complete: bool
-    taken: frozenset[str] = frozenset()
+    kills: tuple[Kill, ...]  # the rows that change, in the order found; empty if all answers are the same
+    complete: bool  # whether everything was searched; otherwise the absence of a kill means nothing
+    taken: frozenset[str] = frozenset()  # names of the actions that happened
 
 
 def hunt(

@@ -22,35 +22,21 @@ _ASKED = ("model", "properties", "checkers")
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What is known about one mutant in one configuration.
+    """What is known about one mutant in one configuration."""
 
-    Attributes:
-        used: whether its text is used there.
-        refused: why it cannot be lowered there.
-        compared: number of states in which its steps were compared with the original ones.
-        differs: whether a step observably differs in one of them.
-        kills: rows that change: id, and how.
-        limit: which limit was reached before a row changed.
-        states: the limit that was given.
-        steps: length of the shortest run that distinguishes it from the original machine; None if none was searched.
-        run: that run, and what differs after it.
-        never: actions that happen only in the original machine.
-        proved: whether Z3 proves a rule equal.
-        seconds: processor time.
-    """
-
-    used: int = 0
-    refused: str = ""
-    compared: int = 0
-    differs: int = 0
-    kills: tuple[tuple[str, str], ...] = ()
-    limit: str = ""
-    states: int = 0
+    used: int = 0  # whether its text is used there
+    refused: str = ""  # why it cannot be lowered there
+    compared: int = 0  # number of states in which its steps were compared with the original ones
+    differs: int = 0  # whether a step observably differs in one of them
+    kills: tuple[tuple[str, str], ...] = ()  # rows that change: id, and how
+    limit: str = ""  # which limit was reached before a row changed
+    states: int = 0  # the limit that was given
+    # length of the shortest run that distinguishes it from the original machine; None if none was searched
     steps: int | None = None
-    run: str = ""
-    never: tuple[str, ...] = ()
-    proved: bool = False
-    seconds: float = 0.0
+    run: str = ""  # that run, and what differs after it
+    never: tuple[str, ...] = ()  # actions that happen only in the original machine
+    proved: bool = False  # whether Z3 proves a rule equal
+    seconds: float = 0.0  # processor time
 
 
 class Journal:
@@ -77,9 +63,7 @@ class Journal:
                 continue
 
     def known(self, mutant: str, where: str, states: int) -> Finding | None:
-        """What is known about a mutant in a configuration; None if nothing is, or if the limit was lower than
-        ``states``.
-        """
+        """What is known about a mutant in a configuration; None if nothing, or if its limit was below ``states``."""
         found = self.found.get((mutant, where))
         return None if found is None or (found.limit and found.states < states) else found
 

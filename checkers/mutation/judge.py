@@ -85,20 +85,15 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How far the judge goes.
+    """How far the judge goes."""
 
-    Attributes:
-        states: distinct states of each search; a configuration whose original machine has more is not judged.
-        far: the same for a second round: mutants with at most ``FEW`` unjudged configurations are judged in these; 0
-            for no second round.
-        jobs: number of processes.
-        every_row: judge all rows of all configurations, even after the first that changes.
-    """
-
+    # distinct states of each search; a configuration whose original machine has more is not judged
     states: int = 2_000_000
+    # the same for a second round: mutants with at most ``FEW`` unjudged configurations are judged in these; 0 for no
+    # second round
     far: int = 0
-    jobs: int = 1
-    every_row: bool = False
+    jobs: int = 1  # number of processes
+    every_row: bool = False  # judge all rows of all configurations, even after the first that changes
 
 
 def judge(

@@ -58,15 +58,10 @@ class Roots:
 
 @dataclass(frozen=True)
 class Around:
-    """What else the original machine can do.
+    """What else the original machine can do."""
 
-    Attributes:
-        steps: all its instances.
-        budgets: numbers of the cells that count what is left of a budget, and are read for nothing else.
-    """
-
-    steps: Sequence[Roots]
-    budgets: Set[int]
+    steps: Sequence[Roots]  # all its instances
+    budgets: Set[int]  # numbers of the cells that count what is left of a budget, and are read for nothing else
 
     def reaches(self, vectors: Vectors, root: Roots, size: int) -> Any:
         """For each state, whether the original machine stays in, or reaches, the target of a step with as much of each
@@ -105,9 +100,7 @@ def pure_budgets(lowered: Lowered, instances: Iterable[Instance]) -> set[int]:
 
 
 def remembered(lowered: Lowered) -> set[int]:
-    """Numbers of the cells that hold values from before the last step: a step that changes only these counts as
-    none.
-    """
+    """Numbers of the cells with values from before the last step: a step that changes only these counts as none."""
     names = {earlier(name) for name in lowered.configuration.machine.remembered}
     return {number for number, cell in enumerate(lowered.cells) if cell.family.name in names}
 

@@ -12,15 +12,10 @@ from .judge import Fate, Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """Mutants of one part, or of one kind, counted.
+    """Mutants of one part, or of one kind, counted."""
 
-    Attributes:
-        name: the part or kind; ``all`` for everything.
-        fates: fate → number of mutants.
-    """
-
-    name: str
-    fates: Counter[Fate]
+    name: str  # the part or kind; ``all`` for everything
+    fates: Counter[Fate]  # fate → number of mutants
 
     @property
     def total(self) -> int:

@@ -58,9 +58,7 @@ class Theorems:
         return [row for row in self.rows if change.function.__code__ in self._used_by(row)]
 
     def kill(self, change: Change, row: Row) -> str:
-        """How a row changes: ``violated``, ``finding gone``, or what goes wrong; empty if it does not, or if this is
-        unknown.
-        """
+        """How a row changes: ``violated``, ``finding gone``, or what goes wrong; empty if not, or if unknown."""
         try:
             with change.made():
                 verdict = self._judge(row)

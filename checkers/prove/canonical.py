@@ -17,10 +17,7 @@ _COMMUTATIVE = frozenset({z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_EQ, z3.Z3_OP_DISTI
 
 class Canonical:
     """Rebuilds terms in a context of its own: operands of commutative operators ordered by content, symbols numbered.
-
-    Args:
-        context: the Z3 context of the rebuilt terms.
-        seed: orders of different seeds have nothing in common.
+    Orders of different seeds have nothing in common.
     """
 
     def __init__(self, context: Any, *, seed: int = 0) -> None:
@@ -117,9 +114,7 @@ def _sorts(quantifier: Any) -> list[Any]:
 
 
 def _parts_first(term: Any, done: Mapping[int, Any], parts_of: Callable[[Any], list[Any]]) -> Iterator[Any]:
-    """The terms inside a term that are not ``done``, and the term itself, each after its parts; the caller handles each
-    at once.
-    """
+    """The terms inside a term that are not ``done``, and itself, each after its parts; the caller handles each."""
     waiting = [term]
     while waiting:
         top = waiting[-1]

@@ -19,17 +19,13 @@ class Induction:
     An obligation is one action instance with one claim it must preserve, or one write it must keep inside its domain.
     What is proven from k states stays proven from more. A claim that the others imply in each single state is no
     obligation; with an unbounded number of messages this saves most of the work.
-
-    Attributes:
-        gaps: what the latest attempt could not prove, action by action.
-        solver_gave_up: whether the solver did not decide some of it.
     """
 
     def __init__(self, problem: Problem, *, simple_path: bool) -> None:
         self._problem = problem
         self._simple_path = simple_path
-        self.gaps: list[str] = []
-        self.solver_gave_up = False
+        self.gaps: list[str] = []  # what the latest attempt could not prove, action by action
+        self.solver_gave_up = False  # whether the solver did not decide some of it
         self._claims = self._independent_claims() if problem.lowered.configuration.unbounded else list(problem.claims)
         self._open: list[tuple[Instance, Target]] = []
         for instance in problem.lowered.instances:

@@ -278,9 +278,7 @@ def _search(configuration: Configuration, property: Property, depth: int, effort
 def _search_small_numbers(
     configuration: Configuration, property: Property, depth: int, effort: Effort
 ) -> Result | None:
-    """A run that decides an unbounded configuration, found with small numbers for its constants; None if there is
-    none.
-    """
+    """A run that decides an unbounded configuration, found with small constants; None if there is none."""
     for small in _small_configurations(configuration):
         result = _search(small, property, depth, effort.part(0.25))
         if result.run is not None:

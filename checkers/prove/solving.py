@@ -59,9 +59,6 @@ class Solver:
     first instantiated only with the terms at hand, which proves many questions in milliseconds, whatever the seed; only
     for those left open, models are searched. A Z3 solver that was stopped in the middle of a question may crash the
     process in a later one (seen with Z3 5.4.0), so after an "unknown" the same constraints go to a new solver.
-
-    Attributes:
-        work: Z3 resource units used so far.
     """
 
     def __init__(self, *, finite_domain: bool) -> None:
@@ -70,7 +67,7 @@ class Solver:
         self._own: Callable[[Any], Any] = self._translated
         self._scopes: list[list[Any]] = [[]]
         self._model: Model | None = None
-        self.work = 0
+        self.work = 0  # Z3 resource units used so far
         self._earlier = 0
         self._solver = self._new(searches_models=False)
 
@@ -207,27 +204,18 @@ class Model:
         self._own = own
 
     def number(self, term: Any) -> int:
-        """Value of a truth value or whole number (of the main context); a value that the model leaves open counts as
-        0.
-        """
+        """Value of a truth value or whole number (of the main context); one that the model leaves open counts as 0."""
         value = self._model.eval(self._own(term), model_completion=True)
         return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
 class Effort:
-    """Work that all questions of one check share; never measured by the clock, as a busy machine would change the
-    answers.
-
-    Attributes:
-        work: Z3 resource units for everything.
-        rlimit: Z3 resource units for each single question; None if only the total is limited.
-        reason: why the latest "unknown" was answered.
-    """
+    """Work that all questions of one check share; no time, as a busy machine would change the answers."""
 
     def __init__(self, work: int = WORK, rlimit: int | None = None) -> None:
-        self.work = work
-        self.rlimit = rlimit
-        self.reason = ""
+        self.work = work  # Z3 resource units for everything
+        self.rlimit = rlimit  # Z3 resource units for each single question; None if only the total is limited
+        self.reason = ""  # why the latest "unknown" was answered
         self._started = time.perf_counter()
         self._end = work
         self._used = [0]

@@ -23,16 +23,11 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Node:
-    """A condition, or a part of one.
-
-    Attributes:
-        term: the condition as a Z3 truth value.
-        parts: numbers of the nodes of which it consists; empty for an atom.
-    """
+    """A condition, or a part of one."""
 
     kind: Kind
-    term: Any
-    parts: tuple[int, ...] = ()
+    term: Any  # the condition as a Z3 truth value
+    parts: tuple[int, ...] = ()  # numbers of the nodes of which it consists; empty for an atom
 
 
 class Conditions:

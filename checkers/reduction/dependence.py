@@ -26,15 +26,11 @@ _EFFORT = 200_000
 
 @dataclass(frozen=True)
 class Dependence:
-    """Dependence between the instances of a configuration.
+    """Dependence between the instances of a configuration."""
 
-    Attributes:
-        disturbs: ``disturbs[t, u]``: instances ``t`` and ``u`` do not accord (symmetric; nothing disturbs itself).
-        enables: ``enables[a, t]``: instance ``t`` may make atom ``a`` true.
-    """
-
+    # ``disturbs[t, u]``: instances ``t`` and ``u`` do not accord (symmetric; nothing disturbs itself)
     disturbs: NDArray[np.bool_]
-    enables: NDArray[np.bool_]
+    enables: NDArray[np.bool_]  # ``enables[a, t]``: instance ``t`` may make atom ``a`` true
 
 
 class Analysis:

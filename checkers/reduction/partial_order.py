@@ -44,9 +44,7 @@ _WINDOW = 2048
 """Number of states that are expanded before it is decided whether the reduction pays."""
 
 _PAUSE = 16 * _WINDOW
-"""Number of states for which everything is followed if the reduction does not pay; doubled each time that it still does
-not.
-"""
+"""Number of states for which everything is followed if the reduction does not pay; doubled each time."""
 
 _CAN_HAPPEN_NOW = 32
 """How much worse it is to add an instance that can happen now (it multiplies states) than one that cannot."""

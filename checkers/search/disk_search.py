@@ -61,15 +61,9 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 class DiskSearch(LevelSearch):
-    """A search that keeps its states in a folder.
-
-    Args:
-        native: the machine.
-        properties: the properties whose first states are wanted, in the order of the machine's predicates.
-        limits: when to give up; ``bytes`` is the memory for sorting; mapped files do not count.
-        folder: empty, or with what an interrupted search of the same configuration has left; see :func:`alone_in`.
-        terminal: whether the predicate after those of the properties excuses states without successors.
-        threads: number of threads that expand and sort.
+    """A search, as :class:`.level_search.LevelSearch`, that keeps its states in a folder: an empty one, or one with
+    what an interrupted search of the same configuration has left; see :func:`alone_in`. The limit of ``bytes`` is the
+    memory for sorting; mapped files do not count.
 
     Raises:
         FolderError: the folder contains something else.
@@ -232,21 +226,16 @@ class _Worker:
 
 
 class _Expanding:
-    """The expansion of a level by threads that take chunks of it.
-
-    Attributes:
-        runs: name and number of states of the sorted files of new states.
-        is_late: whether the time is over before all of the level was expanded.
-    """
+    """The expansion of a level by threads that take chunks of it."""
 
     def __init__(self, search: DiskSearch, level: Any, known: Sequence[Any]) -> None:
-        self.runs: list[tuple[str, int]] = []
+        self.runs: list[tuple[str, int]] = []  # name and number of states of the sorted files of new states
         self._search = search
         self._level = level
         self._known = known
         self._next = 0
         self._lock = threading.Lock()
-        self.is_late = False
+        self.is_late = False  # whether the time is over before all of the level was expanded
 
     def work(self) -> _Worker:
         """Expand chunks until none are left."""

@@ -33,28 +33,20 @@ CHECKPOINT = "search.json"
 
 @dataclass(kw_only=True)
 class Known:
-    """What is known after a level; a checkpoint.
+    """What is known after a level; a checkpoint."""
 
-    Attributes:
-        machine: identifies the search: differs for other machines, constants and properties.
-        shares: number of shares into which the states of a level are divided.
-        levels: number of states in each level; the last level is still to be expanded.
-        runs: name and number of states of the sorted sets that together contain all states of all levels.
-        merged: number of sets merged so far.
-        transitions: of all expanded levels; ``taken``: by instance.
-        found: position of the first state with each property: its level, its share if there are several, and its place
-            there; -1 if there is none.
-        deadlock: position of the first state without a successor.
-    """
-
-    machine: str
+    machine: str  # identifies the search: differs for other machines, constants and properties
+    # name and number of states of the sorted sets that together contain all states of all levels
     runs: list[tuple[str, int]]
+    # position of the first state with each property: its level, its share if there are several, and its place there; -1
+    # if there is none
     found: list[tuple[int, ...]]
-    deadlock: tuple[int, ...]
-    shares: int = 1
+    deadlock: tuple[int, ...]  # position of the first state without a successor
+    shares: int = 1  # number of shares into which the states of a level are divided
+    # number of states in each level; the last level is still to be expanded
     levels: list[int] = field(default_factory=lambda: [1])
-    merged: int = 0
-    transitions: int = 0
+    merged: int = 0  # number of sets merged so far
+    transitions: int = 0  # of all expanded levels; ``taken``: by instance
     taken: list[int] = field(default_factory=list)
 
     def smallest_two(self) -> int:

@@ -56,23 +56,14 @@ class Asked(NamedTuple):
 
 
 class Space(NamedTuple):
-    """What a search has found.
+    """What a search has found."""
 
-    Attributes:
-        table: packed states, in the order in which they were found.
-        parents: for each, the position of the state from which it was found.
-        slots: the index over the table.
-        control: numbers, at the positions above.
-        taken: number of transitions of each instance.
-        found: for each predicate, the position of its first occurrence.
-    """
-
-    table: NDArray[np.uint64]
-    parents: NDArray[np.uint32]
-    slots: NDArray[np.uint32]
-    control: NDArray[np.int64]
-    taken: NDArray[np.int64]
-    found: NDArray[np.int64]
+    table: NDArray[np.uint64]  # packed states, in the order in which they were found
+    parents: NDArray[np.uint32]  # for each, the position of the state from which it was found
+    slots: NDArray[np.uint32]  # the index over the table
+    control: NDArray[np.int64]  # numbers, at the positions above
+    taken: NDArray[np.int64]  # number of transitions of each instance
+    found: NDArray[np.int64]  # for each predicate, the position of its first occurrence
 
 
 def space_of(begin: Any, *, rows: int, fan: int, predicates: int) -> Space:
@@ -100,21 +91,13 @@ def space_of(begin: Any, *, rows: int, fan: int, predicates: int) -> Space:
 
 
 class Room(NamedTuple):
-    """Room for the successors of a block of states.
+    """Room for the successors of a block of states."""
 
-    Attributes:
-        out: the successors, packed.
-        tags: the instances that lead to them.
-        sources: the positions of the states they come from.
-        hashes: their hashes.
-        ends: for each state of the block, where its successors end.
-    """
-
-    out: NDArray[np.uint64]
-    tags: NDArray[np.int64]
-    sources: NDArray[np.uint32]
-    hashes: NDArray[np.uint64]
-    ends: NDArray[np.int64]
+    out: NDArray[np.uint64]  # the successors, packed
+    tags: NDArray[np.int64]  # the instances that lead to them
+    sources: NDArray[np.uint32]  # the positions of the states they come from
+    hashes: NDArray[np.uint64]  # their hashes
+    ends: NDArray[np.int64]  # for each state of the block, where its successors end
 
 
 def room_of(fan: int, words: int) -> Room:
@@ -169,9 +152,7 @@ def hash_of(words: Any, row: int, width: int) -> Any:
 
 @heavy
 def index(table: Any, count: int, slots: Any, thread: int, threads: int) -> None:
-    """Enter the first ``count`` states of ``table`` into empty ``slots``; of several threads, each fills its own
-    regions.
-    """
+    """Enter the first ``count`` states of ``table`` into empty ``slots``; each thread fills its own regions."""
     mask, region = np.uint64(len(slots) - 1), region_mask(slots)
     width = table.shape[1]
     for row in range(count):

@@ -23,9 +23,7 @@ def half_of_memory() -> int:
 
 
 def _quota() -> tuple[int, int]:
-    """The container's CPU quota: microseconds of all cores together in each period, and the period; a quota of 0 means
-    none.
-    """
+    """The container's CPU quota: microseconds of all cores together in each period, and the period; 0: no quota."""
     try:
         quota, period = (_CGROUP / "cpu.max").read_text().split()
     except (OSError, ValueError):

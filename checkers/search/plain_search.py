@@ -128,13 +128,8 @@ class PlainSearch:
 def search_plainly(
     plain: PlainMachine, properties: Sequence[Property], limits: Limits, *, terminal: str
 ) -> PlainSearch | None:
-    """Search a small space: the same states in the same order as in machine code; None if it is not small.
-
-    Args:
-        plain: the machine.
-        properties: the properties whose first states are wanted.
-        limits: limits within which it must end.
-        terminal: the predicate that excuses states without successors, if there is one.
+    """Search a small space: the same states in the same order as in machine code; None if it is not small. The
+    predicate ``terminal`` excuses states without successors.
 
     Raises:
         ModelError: a step writes outside a declared domain.

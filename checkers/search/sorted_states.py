@@ -152,9 +152,7 @@ def subtract(words: Any, run: Any) -> int:
 
 @hot
 def _first_not_less(words: Any, row: Any, run: Any, at: int) -> int:
-    """The first place of a run, from ``at`` on, that is not before a state: found by doubling steps, then by
-    bisection.
-    """
+    """The first place of a run, from ``at`` on, that is not before a state: by doubling steps, then by bisection."""
     key = _key(words, row)
     step = 1
     low, high = at, at

@@ -105,9 +105,7 @@ def share_out(words: Any, shares: int, out: Any) -> None:
 
 
 def expand_share(task: _Task, level: str, share: int) -> Iterator[tuple[int, str, bytes]]:
-    """Successors of a share, for the shares to which they belong; the last row, for the own share, reports what was
-    seen.
-    """
+    """Successors of a share, for the shares to which they belong; the last row, for its own, says what was seen."""
     successors, properties = task.machine()
     table = task.read(level, share)
     room = max(2 * task.fan, min(_ROOM, len(table) * task.fan + task.fan))
@@ -171,15 +169,9 @@ def _level(number: int) -> str:
 
 
 class SparkSearch(LevelSearch):
-    """A search whose states are in a folder that all workers of a session can reach.
-
-    Args:
-        native: the machine.
-        properties: the properties whose first states are wanted, in the order of the machine's predicates.
-        limits: when to give up, after a level.
-        session: the Spark session.
-        folder: a path or URI, empty or with what an interrupted search of the same configuration has left.
-        terminal: whether the predicate after those of the properties excuses states without successors.
+    """A search, as :class:`.level_search.LevelSearch`, whose states are in a folder that all workers of a session can
+    reach: a path or URI, empty or with what an interrupted search of the same configuration has left. It gives up after
+    a level.
 
     Raises:
         FolderError: the folder contains something else.

@@ -25,16 +25,9 @@ _SLOT_BYTES_PER_STATE = 12
 
 
 class TableSearch:
-    """The arrays of one search and what can be read off them.
-
-    Args:
-        native: the machine.
-        properties: the properties whose first states are wanted, in the order of the machine's predicates.
-        limits: when to give up.
-        terminal: whether the predicate after those of the properties excuses states without successors.
-        stop_when_decided: end once each property has its state.
-        partial_order: the reduction that leaves out steps; ``symmetry``: the one that represents states by others.
-        threads: number of threads, used if nothing is left out and everything is searched.
+    """The arrays of one search, given what :class:`.level_search.LevelSearch` takes, and what can be read off them.
+    ``partial_order`` leaves out steps, ``symmetry`` represents states by others; without both, and unless it stops when
+    decided, ``threads`` search side by side.
     """
 
     def __init__(

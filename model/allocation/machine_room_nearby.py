@@ -31,28 +31,18 @@ def nearby_sharing(own_room: IntLike, room: IntLike, consumers_in_room: IntLike)
 
 @dataclass(frozen=True)
 class MachineRooms:
-    """Where brokers and clients are: what a user supplies as ``MachineRoomResolver``.
+    """Where brokers and clients are: what a user supplies as ``MachineRoomResolver``."""
 
-    Attributes:
-        of_queue: room of the broker that has the queue; None or "" when unknown.
-        of_client: room of a client id; None or "" when unknown.
-    """
-
-    of_queue: Callable[[MessageQueue], str | None]
-    of_client: Callable[[str], str | None]
+    of_queue: Callable[[MessageQueue], str | None]  # room of the broker that has the queue; None or "" when unknown
+    of_client: Callable[[str], str | None]  # room of a client id; None or "" when unknown
 
 
 @dataclass(frozen=True)
 class MachineRoomNearby:
-    """``AllocateMachineRoomNearby``.
+    """``AllocateMachineRoomNearby``."""
 
-    Attributes:
-        inner: the strategy that divides the queues of one room.
-        rooms: where brokers and clients are.
-    """
-
-    inner: Strategy
-    rooms: MachineRooms
+    inner: Strategy  # the strategy that divides the queues of one room
+    rooms: MachineRooms  # where brokers and clients are
 
     @property
     def name(self) -> str:

@@ -21,16 +21,11 @@ class MessageQueue:
     """One queue of a topic; equality is on all three parts, order is by topic, broker name, queue id.
 
     EN-3: ``MessageQueue#equals``, ``MessageQueue#compareTo``.
-
-    Attributes:
-        topic: name of the topic.
-        broker_name: name of the broker group that stores the queue.
-        queue_id: number of the queue on that broker, from 0.
     """
 
-    topic: str
-    broker_name: str
-    queue_id: int
+    topic: str  # name of the topic
+    broker_name: str  # name of the broker group that stores the queue
+    queue_id: int  # number of the queue on that broker, from 0
 
     def __str__(self) -> str:
         """The text that is hashed onto the ring of CONSISTENT_HASH, so the spelling matters.

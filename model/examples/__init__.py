@@ -15,20 +15,13 @@ from . import bounded_buffer, dining_philosophers, peterson, two_phase_commit
 
 @dataclass(frozen=True, kw_only=True)
 class Sized:
-    """A configuration of an example with its exact size.
-
-    Attributes:
-        states: number of reachable states.
-        transitions: number of pairs of a reachable state and an action instance enabled there.
-        depth: number of steps to the farthest state.
-        stuck: number of reachable states where nothing can happen.
-    """
+    """A configuration of an example with its exact size."""
 
     configuration: Configuration
-    states: int
-    transitions: int
-    depth: int
-    stuck: int
+    states: int  # number of reachable states
+    transitions: int  # number of pairs of a reachable state and an action instance enabled there
+    depth: int  # number of steps to the farthest state
+    stuck: int  # number of reachable states where nothing can happen
 
 
 @dataclass(frozen=True)

@@ -100,36 +100,25 @@ def always(_: Constants) -> bool:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """Something that begins and ends, such as a window of a queue; what lives in it ends with it.
+    """Something that begins and ends, such as a window of a queue; what lives in it ends with it."""
 
-    Attributes:
-        name: what it is.
-        domains: the domains that index it: there is one for each combination of their elements.
-    """
-
-    name: str
-    domains: tuple[type[Domain], ...]
+    name: str  # what it is
+    domains: tuple[type[Domain], ...]  # the domains that index it: there is one for each combination of their elements
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """A variable, or a family of variables indexed by domains.
-
-    Attributes:
-        kind: ``bool``, an IntEnum class, ``Int`` or ``SetOf``.
-        domains: index domains of the family, none for a single variable.
-        init: initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element.
-        when: decides from the constants whether the variable exists.
-        lives_in: the lifetime with which it ends; it then returns to its initial value: False, its first member, or its
-            lowest number.
-    """
+    """A variable, or a family of variables indexed by domains."""
 
     name: str
-    kind: ValueType | SetOf
-    domains: tuple[type[Domain], ...]
+    kind: ValueType | SetOf  # ``bool``, an IntEnum class, ``Int`` or ``SetOf``
+    domains: tuple[type[Domain], ...]  # index domains of the family, none for a single variable
+    # initial value, or a function ``(constants, *index)`` giving it; sets start with a bool for every element
     init: Any
-    when: Callable[[Constants], bool]
+    when: Callable[[Constants], bool]  # decides from the constants whether the variable exists
     doc: str
+    # the lifetime with which it ends; it then returns to its initial value: False, its first member, or its lowest
+    # number
     lives_in: Lifetime | None = None
 
     def with_function(self, name: str, function: Any) -> Variable:
@@ -144,25 +133,17 @@ class Variable:
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """A guarded action: its text, what its parameters range over, and when it exists.
-
-    Attributes:
-        function: the text, called with a :class:`State` and the parameters.
-        parameters: name → Domain, IntEnum class or bool.
-        budget: name of the constant that bounds how often it may happen in a run (all instances together), if any.
-        fair: weakly fair: not enabled forever without being taken (used by liveness only).
-        strongly_fair: moreover not enabled again and again without being taken.
-        tells: sentence for stories, with ``{parameter}`` holes.
-    """
+    """A guarded action: its text, what its parameters range over, and when it exists."""
 
     name: str
-    function: Callable[..., None]
-    parameters: Mapping[str, Any]
+    function: Callable[..., None]  # the text, called with a State and the parameters
+    parameters: Mapping[str, Any]  # name → Domain, IntEnum class or bool
+    # name of the constant that bounds how often it may happen in a run (all instances together), if any
     budget: str | None
-    fair: bool
-    strongly_fair: bool
+    fair: bool  # weakly fair: not enabled forever without being taken (used by liveness only)
+    strongly_fair: bool  # moreover not enabled again and again without being taken
     when: Callable[[Constants], bool]
-    tells: str
+    tells: str  # sentence for stories, with ``{parameter}`` holes
     doc: str
 
 

@@ -29,15 +29,7 @@ _MISSING: Any = object()
 
 
 class Direct:
-    """A configuration in one of its states, which steps change. What was changed can be undone.
-
-    Attributes:
-        frame: what the configuration declares.
-        actions: the actions that exist in this configuration, by name.
-        values: the values of each family, by name.
-        ranges: by domain, the elements that texts look at, if these are not all.
-        changed: names of the variables that the last step has changed.
-    """
+    """A configuration in one of its states, which steps change. What was changed can be undone."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Prepare a configuration, in its initial state.
@@ -50,19 +42,21 @@ class Direct:
                 f"the direct form needs numbers, but in {configuration} {', '.join(configuration.unbounded)} is "
                 "unbounded; give it a number, or use the engine 'prove'."
             )
-        self.frame = Families(configuration)
+        self.frame = Families(configuration)  # what the configuration declares
         known = self.frame.constants
+        # the actions that exist in this configuration, by name
         self.actions: Mapping[str, Action] = {
             name: action
             for name, action in configuration.machine.actions.items()
             if action.when(known) and (action.budget is None or known[action.budget] != 0)
         }
+        # the values of each family, by name
         self.values: dict[str, Values] = {name: Values(self, family) for name, family in self.frame.families.items()}
         self._state = DirectState(self)
         self._remembered = configuration.machine.remembers(known)
         self._varied: dict[tuple[tuple[str, int | str], ...], Constants] = {}
-        self.ranges: dict[str, Sequence[int]] = {}
-        self.changed: set[str] = set()
+        self.ranges: dict[str, Sequence[int]] = {}  # by domain, the elements that texts look at, if these are not all
+        self.changed: set[str] = set()  # names of the variables that the last step has changed
         self._log: list[tuple[dict[Any, Any], Any, Any]] = []
         self._pending: list[tuple[Values, tuple[int, ...], int]] = []
         self._title: Callable[[], str] = str
@@ -180,9 +174,7 @@ class Direct:
         return True
 
     def run(self, text: Text, **arguments: Any) -> bool:
-        """Like :meth:`step`, with any text in the place of an action; its arguments may be anything that the text
-        understands.
-        """
+        """Like :meth:`step`, with any text in the place of an action, and with the arguments that it understands."""
         self._begin(lambda: f"text {_call(getattr(text, '__name__', 'without a name'), arguments)}", read_only=False)
         try:
             text(self._state, **arguments)

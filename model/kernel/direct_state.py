@@ -74,15 +74,7 @@ class _Members(MemberSet):
 
 
 class Values:
-    """The values of one family: what texts read and write as ``s.name[index]``.
-
-    Attributes:
-        known: values by index, stored only if they differ from the usual one; for a single variable, the values of the
-            state, by name.
-        count: how many indices there are.
-        single: whether there is one value only, so no index.
-        usual: the initial value, if it is the same at all indices, inside and outside the domains.
-    """
+    """The values of one family: what texts read and write as ``s.name[index]``."""
 
     __slots__ = (
         "_direct",
@@ -103,14 +95,16 @@ class Values:
         self._direct = direct
         self.family = family
         self.name = family.name
-        self.count = len(family.dims)
-        self.single = not self.count
+        self.count = len(family.dims)  # how many indices there are
+        self.single = not self.count  # whether there is one value only, so no index
         self.sizes: tuple[int, ...] = tuple(int(dim.size) for dim in family.dims)
         self.is_bool = family.is_bool
         self.enumeration = family.enumeration
         self.low, self.high = family.low, family.high
+        # values by index, stored only if they differ from the usual one; for a single variable, the values of the
+        # state, by name
         self.known: dict[Any, Any] = {}
-        self.usual: Any = None
+        self.usual: Any = None  # the initial value, if it is the same at all indices, inside and outside the domains
         outside = False if family.is_bool else family.low
         if not callable(family.variable.init) and direct.frame.initial(family, ()) == outside:
             self.usual = outside

@@ -67,19 +67,12 @@ ValueType: TypeAlias = type[bool] | type[enum.IntEnum] | Int
 
 @dataclass(frozen=True)
 class Elements:
-    """A domain in one configuration: its elements, or a symbolic size when it is unbounded.
+    """A domain in one configuration: its elements, or a symbolic size when it is unbounded."""
 
-    Attributes:
-        name: name of the domain.
-        label: prefix for elements in stories.
-        size: number of elements, a term when unbounded.
-        symmetric: whether the elements are declared interchangeable.
-    """
-
-    name: str
-    label: str
-    size: IntLike
-    symmetric: bool = False
+    name: str  # name of the domain
+    label: str  # prefix for elements in stories
+    size: IntLike  # number of elements, a term when unbounded
+    symmetric: bool = False  # whether the elements are declared interchangeable
 
     @property
     def bounded(self) -> bool:
@@ -93,15 +86,10 @@ class Elements:
 
 @dataclass(frozen=True)
 class MemberSet:
-    """A set of domain elements, known by its membership test; operators build new sets.
+    """A set of domain elements, known by its membership test; operators build new sets."""
 
-    Attributes:
-        elements: the domain it is a set of.
-        has: the membership test: whether an element belongs to the set.
-    """
-
-    elements: Elements
-    has: Callable[[IntLike], BoolLike]
+    elements: Elements  # the domain it is a set of
+    has: Callable[[IntLike], BoolLike]  # the membership test: whether an element belongs to the set
 
     def add(self, element: IntLike) -> MemberSet:
         """The set with ``element``."""

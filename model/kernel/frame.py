@@ -21,28 +21,21 @@ UNLIMITED = math.inf
 
 
 class Frame:
-    """What a configuration declares.
-
-    Attributes:
-        configuration: the configuration.
-        constants: its constants; unbounded ones are terms, and budgets without limit are ``UNLIMITED``.
-        assumptions: constraints on the unbounded constants.
-        families: the variables that exist, by name.
-        cells: the state, in declaration order.
-    """
+    """What a configuration declares."""
 
     def __init__(self, configuration: Configuration) -> None:
         machine = configuration.machine
         self.configuration = configuration
-        self.assumptions: list[Any] = []
-        self.families: dict[str, Family] = {}
-        self.cells: dict[CellKey, Cell] = {}
+        self.assumptions: list[Any] = []  # constraints on the unbounded constants
+        self.families: dict[str, Family] = {}  # the variables that exist, by name
+        self.cells: dict[CellKey, Cell] = {}  # the state, in declaration order
         constants: dict[str, Any] = dict(configuration.constants)
         constants.update(dict.fromkeys(configuration.unlimited, UNLIMITED))
         for name in configuration.unbounded:
             symbol = z3.Int(name)
             constants[name] = Term(symbol, False)
             self.assumptions.append(symbol >= machine.constants[name].low)
+        # its constants; unbounded ones are terms, and budgets without limit are ``UNLIMITED``
         self.constants = Constants(constants)
         for variable in machine.variables.values():
             if variable.when(self.constants):

@@ -68,18 +68,13 @@ class Family:
 
 @dataclass(frozen=True)
 class Cell:
-    """One variable of the lowered state: a member of a family at fixed bounded indices.
-
-    Attributes:
-        index: a number for each bounded index, None for each unbounded one (``symbol`` is then an array over these).
-        symbol: Z3 constant that stands for the value before an action.
-        initial: value in the initial state (for an array, the value at every index).
-    """
+    """One variable of the lowered state: a member of a family at fixed bounded indices."""
 
     family: Family
+    # a number for each bounded index, None for each unbounded one (``symbol`` is then an array over these)
     index: tuple[int | None, ...]
-    symbol: Any
-    initial: int
+    symbol: Any  # Z3 constant that stands for the value before an action
+    initial: int  # value in the initial state (for an array, the value at every index)
 
     @property
     def key(self) -> CellKey:
@@ -115,37 +110,23 @@ class Check:
 
 @dataclass(frozen=True)
 class Instance:
-    """An action with its bounded parameters filled in.
+    """An action with its bounded parameters filled in."""
 
-    Attributes:
-        number: position among all instances of the configuration.
-        arguments: parameter → value; None where it is symbolic (unbounded).
-        label: text such as ``pull(c0, q1)``.
-        tells: sentence for stories.
-        guard: Z3 truth value: when it may happen.
-        updates: cell number → Z3 expression of its next value (cells not named keep theirs).
-        checks: conditions for its writes to stay inside their domains.
-        symbols: Z3 constants that stand for unbounded parameters and auxiliary values.
-        definitions: constraints on ``symbols``.
-    """
-
-    number: int
+    number: int  # position among all instances of the configuration
     action: Action
-    arguments: Mapping[str, int | None]
-    label: str
-    tells: str
-    guard: Any
-    updates: Mapping[int, Any]
-    checks: tuple[Check, ...]
-    symbols: tuple[Any, ...] = ()
-    definitions: tuple[Any, ...] = ()
+    arguments: Mapping[str, int | None]  # parameter → value; None where it is symbolic (unbounded)
+    label: str  # text such as ``pull(c0, q1)``
+    tells: str  # sentence for stories
+    guard: Any  # Z3 truth value: when it may happen
+    updates: Mapping[int, Any]  # cell number → Z3 expression of its next value (cells not named keep theirs)
+    checks: tuple[Check, ...]  # conditions for its writes to stay inside their domains
+    symbols: tuple[Any, ...] = ()  # Z3 constants that stand for unbounded parameters and auxiliary values
+    definitions: tuple[Any, ...] = ()  # constraints on ``symbols``
 
 
 @dataclass(frozen=True)
 class LoweredPredicate:
-    """A property of states as a Z3 truth value, with the definitions of its auxiliary symbols and the text it was made
-    from.
-    """
+    """A property of states as a Z3 truth value, with the definitions of its auxiliary symbols and its text."""
 
     name: str
     term: Any
@@ -156,20 +137,13 @@ class LoweredPredicate:
 
 @dataclass(frozen=True)
 class Lowered:
-    """A configuration as Z3 terms: everything the engines start from.
-
-    Attributes:
-        cells: the state, in declaration order.
-        instances: the actions that exist.
-        predicates: name → property of states.
-        assumptions: constraints on unbounded constants.
-    """
+    """A configuration as Z3 terms: everything the engines start from."""
 
     configuration: Configuration
-    cells: tuple[Cell, ...]
-    instances: tuple[Instance, ...]
-    predicates: Mapping[str, LoweredPredicate]
-    assumptions: tuple[Any, ...]
+    cells: tuple[Cell, ...]  # the state, in declaration order
+    instances: tuple[Instance, ...]  # the actions that exist
+    predicates: Mapping[str, LoweredPredicate]  # name → property of states
+    assumptions: tuple[Any, ...]  # constraints on unbounded constants
 
     @property
     def is_finite(self) -> bool:

@@ -25,9 +25,7 @@ from .terms import BoolLike, IntLike, Term, all_of, any_of, as_bool, as_int, imp
 
 @dataclass(frozen=True)
 class Spelled:
-    """A member of a family as it is spelled in messages. Spelling terms takes long, so it is done only when the text is
-    read.
-    """
+    """A member of a family as it is spelled in messages: only when the text is read, as spelling terms takes long."""
 
     family: Family
     index: tuple[IntLike, ...]

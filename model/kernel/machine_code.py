@@ -17,13 +17,9 @@ def _processor() -> tuple[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The processor of this machine, as LLVM knows it.
+    """The processor of this machine, as LLVM knows it."""
 
-    Attributes:
-        effort: how much work LLVM puts into fast code when it selects instructions, 0 to 3.
-    """
-
-    effort: int
+    effort: int  # how much work LLVM puts into fast code when it selects instructions, 0 to 3
 
     def __post_init__(self) -> None:
         binding.initialize_native_target()

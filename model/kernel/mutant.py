@@ -37,31 +37,22 @@ class Definition(Generic[S, P, R]):
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One known bug as a change of a machine, or of a rule.
+    """One known bug as a change of a machine, or of a rule."""
 
-    Attributes:
-        id: id of the known bug, such as ``D1``; another change for the same bug has words after it, ``E2-timestamp``.
-        slug: what goes wrong, in a few words joined by hyphens.
-        killed_by: id of the property (of a rule: of the theorem) that must be violated.
-        constants: a configuration in which the bug shows; without the change the property holds there.
-        sets: the constants that a misconfiguration sets in addition; the right configuration is ``constants`` alone.
-        replaces: name of the definition, action or rule that ``function`` replaces; empty if it adds an action, or only
-            sets constants.
-        function: the wrong text; None for a misconfiguration.
-        tells: sentence for stories, if ``function`` is an action and the sentence of the replaced action would be
-            wrong.
-        doc: how the bug works, with its source.
-    """
-
-    id: str
-    slug: str
-    killed_by: str
+    id: str  # id of the known bug, such as ``D1``; another change for the same bug has words after it, ``E2-timestamp``
+    slug: str  # what goes wrong, in a few words joined by hyphens
+    killed_by: str  # id of the property (of a rule: of the theorem) that must be violated
+    # a configuration in which the bug shows; without the change the property holds there
     constants: Mapping[str, int | str] = field(default_factory=dict)
+    # the constants that a misconfiguration sets in addition; the right configuration is ``constants`` alone
     sets: Mapping[str, int | str] = field(default_factory=dict)
+    # name of the definition, action or rule that ``function`` replaces; empty if it adds an action, or only sets
+    # constants
     replaces: str = ""
-    function: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None  # the wrong text; None for a misconfiguration
+    # sentence for stories, if ``function`` is an action and the sentence of the replaced action would be wrong
     tells: str = ""
-    doc: str = ""
+    doc: str = ""  # how the bug works, with its source
 
     @property
     def wrong_constants(self) -> dict[str, int | str]:
@@ -71,20 +62,11 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Something that looks like a bug but is none: it happens in the correct machine, and has to be explained.
+    """Something that looks like a bug but is none: it happens in the correct machine, and has to be explained."""
 
-    Attributes:
-        id: id of the known surprise, such as ``A5``.
-        slug: what is surprising, in a few words joined by hyphens.
-        naive: id of the property that one may believe in; it is violated in the correct machine.
-        exact: id of the property that holds in the same configuration.
-        constants: the configuration.
-        doc: why it happens, and what to do about it.
-    """
-
-    id: str
-    slug: str
-    naive: str
-    exact: str
-    constants: Mapping[str, int | str] = field(default_factory=dict)
-    doc: str = ""
+    id: str  # id of the known surprise, such as ``A5``
+    slug: str  # what is surprising, in a few words joined by hyphens
+    naive: str  # id of the property that one may believe in; it is violated in the correct machine
+    exact: str  # id of the property that holds in the same configuration
+    constants: Mapping[str, int | str] = field(default_factory=dict)  # the configuration
+    doc: str = ""  # why it happens, and what to do about it

@@ -47,24 +47,16 @@ class CodeCache(Protocol):
 
 @dataclass(frozen=True)
 class NativeMachine:
-    """A finite configuration as machine code.
+    """A finite configuration as machine code."""
 
-    Attributes:
-        lowered: the configuration.
-        layout: how its states are packed.
-        successors: address of the successor function.
-        properties: address of the property function.
-        predicates: names of the predicates, in bit order.
-        digest: identifies the machine: it differs for machines that differ in any way, including in their predicates;
-            empty if the steps change.
-    """
-
-    lowered: Lowered
-    layout: Layout
-    successors: int
-    properties: int
-    predicates: tuple[str, ...]
+    lowered: Lowered  # the configuration
+    layout: Layout  # how its states are packed
+    successors: int  # address of the successor function
+    properties: int  # address of the property function
+    predicates: tuple[str, ...]  # names of the predicates, in bit order
     _engine: Any = field(repr=False)
+    # identifies the machine: it differs for machines that differ in any way, including in their predicates; empty if
+    # the steps change
     digest: str = ""
     text: str = field(default="", repr=False)
     """The text that LLVM compiles it from, in any process; see :func:`load_machine`."""
@@ -194,16 +186,12 @@ def compile_table(words: int, table: int) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class NativeTruths:
-    """Many conditions over the packed states of one configuration as machine code.
+    """Many conditions over the packed states of one configuration as machine code."""
 
-    Attributes:
-        address: address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the
-            ``i``-th condition holds.
-        words: number of words it writes.
-    """
-
+    # address of ``truths(state, out) -> 0``: sets bit ``i % 64`` of word ``i // 64`` of ``out`` where the ``i``-th
+    # condition holds
     address: int
-    words: int
+    words: int  # number of words it writes
     _engine: Any = field(repr=False)
 
 
@@ -230,13 +218,9 @@ def compile_truths(lowered: Lowered, terms: Sequence[Any], *, cache: CodeCache |
 
 @dataclass(frozen=True)
 class NativeMoves:
-    """Rearrangements of the bits of packed states as machine code.
+    """Rearrangements of the bits of packed states as machine code."""
 
-    Attributes:
-        addresses: for each rearrangement the address of ``move(state, out) -> 0``.
-    """
-
-    addresses: tuple[int, ...]
+    addresses: tuple[int, ...]  # for each rearrangement the address of ``move(state, out) -> 0``
     _engine: Any = field(repr=False)
 
 

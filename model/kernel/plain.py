@@ -19,17 +19,12 @@ _JOIN = {Op.ADD: " + ", Op.MUL: " * ", Op.AND: " and ", Op.OR: " or ", Op.LE: " 
 
 
 class PlainMachine:
-    """A finite configuration as Python functions.
-
-    Attributes:
-        lowered: the configuration.
-        initial: its initial state.
-    """
+    """A finite configuration as Python functions."""
 
     def __init__(self, lowered: Lowered) -> None:
         lowered.require_finite("the plain Python form")
-        self.lowered = lowered
-        self.initial: StateTuple = lowered.initial_state()
+        self.lowered = lowered  # the configuration
+        self.initial: StateTuple = lowered.initial_state()  # its initial state
         self._program = program_of(lowered)
         self._steps: dict[int, Callable[[StateTuple], StateTuple | None]] = {}
         self._guards: dict[int, Callable[[StateTuple], int]] = {}
@@ -118,9 +113,7 @@ def program_of(lowered: Lowered) -> Program:
 
 
 def python_lines(program: Program, roots: Sequence[int], *, skip: Iterable[int] = ()) -> list[str]:
-    """Python statements that compute, from the state tuple ``s``, the nodes that ``roots`` depend on, except
-    ``skip``.
-    """
+    """Python statements that compute, from the state tuple ``s``, the nodes that ``roots`` need, except ``skip``."""
     skipped = set(skip)
     return [f"v{number} = {_expression(program, number)}" for number in program.needed(roots) if number not in skipped]
 

@@ -31,16 +31,12 @@ A variable that is not named has the value of the concrete machine's variable of
 
 @dataclass(frozen=True, kw_only=True)
 class Refinement:
-    """The claim that ``concrete`` refines ``abstract``.
-
-    Attributes:
-        mapping: the values of the abstract machine's variables in a concrete state.
-        steps: how many abstract steps in a row one concrete step may stand for; one rebalance pass takes many queues.
-    """
+    """The claim that ``concrete`` refines ``abstract``."""
 
     concrete: Configuration
     abstract: Configuration
-    mapping: Mapped
+    mapping: Mapped  # the values of the abstract machine's variables in a concrete state
+    # how many abstract steps in a row one concrete step may stand for; one rebalance pass takes many queues
     steps: int = 1
 
     def terms(self, abstract: Lowered) -> list[Any]:

@@ -19,18 +19,13 @@ from .errors import ModelError
 
 
 class Term:
-    """A truth value or whole number over the variables of a machine; operators build larger terms.
-
-    Attributes:
-        expr: the Z3 expression (kept alive by the term: Z3 reuses ids of collected expressions).
-        is_bool: whether it is a truth value (otherwise a whole number).
-    """
+    """A truth value or whole number over the variables of a machine; operators build larger terms."""
 
     __slots__ = ("expr", "is_bool")
 
     def __init__(self, expr: Any, is_bool: bool) -> None:
-        self.expr = expr
-        self.is_bool = is_bool
+        self.expr = expr  # the Z3 expression (kept alive by the term: Z3 reuses ids of collected expressions)
+        self.is_bool = is_bool  # whether it is a truth value (otherwise a whole number)
 
     def __bool__(self) -> bool:
         raise ModelError(

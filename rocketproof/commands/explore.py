@@ -30,9 +30,7 @@ _LONG = (
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreRequest:
-    """What to explore; see the options of ``rocketproof explore``. Without a ``port``, the page is written to a
-    file.
-    """
+    """What to explore; see the options of ``rocketproof explore``. Without ``port``, the page is written to a file."""
 
     name: str
     constants: Constants

@@ -163,9 +163,7 @@ def _followed(story: Story, following: Following) -> Entry | None:
 
 
 def _speaks(claim: Claim, configuration: Configuration) -> bool:
-    """Whether a property can be evaluated in a configuration: everything that it reads exists, and a search could
-    handle it.
-    """
+    """Whether a property can be evaluated in a configuration: all it reads exists, and a search could handle it."""
     try:
         claim.machine.configure(**configuration.constants)
     except ConfigurationError:

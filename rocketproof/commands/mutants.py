@@ -97,9 +97,7 @@ def _picture(answers: Sequence[Answer]) -> str:
 
 
 def exit_code(answers: Sequence[Answer], *, interrupted: bool = False) -> int:
-    """0 if all is as expected, 1 if a mutant survived or its property fails without it, 2 if something is unknown or
-    missing.
-    """
+    """0 if all is as expected, 1 if a mutant survived or its property fails without it, 2 if some is unknown."""
     wrong = {answer.status for answer in answers if not answer.as_expected}
     if wrong & {Status.SURVIVED, Status.CANNOT_TELL}:
         return 1

@@ -28,7 +28,10 @@ def argument(metavar: str, help: str) -> Any:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with an option for each field of the dataclasses among its parameters; typer knows no dataclasses."""
+    """A command with an option for each field of the dataclasses among its parameters; typer knows no dataclasses.
+
+    Those that a dataclass inherits come last.
+    """
     hints = get_type_hints(command, include_extras=True)
     made = {name: hints[name] for name in inspect.signature(command).parameters if is_dataclass(hints[name])}
     by_name = inspect.Parameter.KEYWORD_ONLY
@@ -46,7 +49,8 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[name], kind=by_name))
             continue
         of_fields = get_type_hints(made[name], include_extras=True)
-        for each in fields(made[name]):
+        every = {each.name: each for each in fields(made[name])}
+        for each in ({own: every[own] for own in made[name].__annotations__} | every).values():
             default = inspect.Parameter.empty if each.default is MISSING else each.default
             parameters.append(inspect.Parameter(each.name, by_name, default=default, annotation=of_fields[each.name]))
     spread_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -90,9 +94,7 @@ class Annotations(enum.StrEnum):
 
 
 def exit_codes(*meanings: str, wrong_usage: str = "wrong usage or input") -> str:
-    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is for a code that it never
-    has.
-    """
+    """The end of a command's help: what its exit codes from 0 on mean; an empty meaning is for one it never has."""
     told = [*meanings, wrong_usage, "a defect in rocketproof itself; a traceback is shown"]
     return "\n\n\b\nExit codes:\n" + "".join(f"  {code}  {what}\n" for code, what in enumerate(told) if what)
 

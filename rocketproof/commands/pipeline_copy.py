@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..output.console import console_beside, interrupts
 from ..output.files import write_json
-from .pipeline_ingest import session
 from .pipeline_options import Copy
 
 
@@ -21,7 +20,7 @@ def copy(asked: Copy) -> int:
     folder = Table(asked.table)
     folder.need()
     with interrupts():
-        catalog = SparkCatalog(session(asked.master, asked.conf), asked.schema, format=asked.format)
+        catalog = SparkCatalog(asked.session(), asked.schema, format=asked.format)
         done = copy_table(folder, catalog)
     for name, parts in done.items():
         console.say(f"{asked.schema}.{name}: {parts[0]}" + (f" and {len(parts) - 1:,} more" if len(parts) > 1 else ""))

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from ..output.console import PROBLEMS_SHOWN, console_beside, interrupts
 from ..output.files import write_json
 from ..traces.explain.report.words import counted
 from .check import importer_options
-from .engine import spark_session
-from .pairs import read_pairs
 from .pipeline_options import Ingest
 from .sizes import read_size
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def ingest(asked: Ingest) -> int:
@@ -32,7 +24,7 @@ def ingest(asked: Ingest) -> int:
 
     with interrupts():
         done = add(
-            session(asked.master, asked.conf),
+            asked.session(),
             asked.paths,
             Table(asked.table),
             cluster=asked.cluster,
@@ -65,14 +57,3 @@ def ingest(asked: Ingest) -> int:
     }
     write_json(asked.json, said)
     return 0
-
-
-def session(master: str, conf: Sequence[str] | None) -> SparkSession:
-    """A session of Spark with settings of the user.
-
-    Raises:
-        InputError: a setting is not NAME=VALUE, or Spark does not start.
-        TraceError: PySpark or Java is missing.
-    """
-    settings = read_pairs("--conf", conf or (), example="spark.executor.memory=4g", may_be_empty=True)
-    return spark_session(master, conf=settings)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from datetime import UTC, date, datetime
-from functools import partial
 
 from ..errors import InputError
 from ..output.console import console_beside, interrupts
 from ..output.files import write_json
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, settings_of
-from .pipeline_ingest import session
 from .pipeline_options import Mine
 from .pipeline_table import table_of
 from .preparing import preparing
@@ -34,14 +32,13 @@ def mine(asked: Mine) -> int:
     from ..spark.pipeline import mine_table
 
     request = CheckRequest(paths=(), skew=skew, delays=asked.delays, config=asked.config)
-    opens = partial(session, asked.master, asked.conf)
     with (
         interrupts(),
         preparing("the monitors", "half a minute"),
-        table_of(asked.table, work=asked.work, session=opens, writes=True) as opened,
+        table_of(asked.table, work=asked.work, session=asked.session, writes=True) as opened,
     ):
         done = mine_table(
-            opens,
+            asked.session,
             opened,
             terms=lambda trace: settings_of(trace, request),
             days=days,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from .options import (
     Delays,
@@ -21,6 +21,9 @@ from .options import (
     option,
 )
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 TableFolder = Annotated[str, argument("TABLE", "Folder of the trace table.")]
 TableOfAny = Annotated[str, argument("TABLE", "Folder of the trace table; or a schema of a catalog, lake.rocketmq.")]
 Work = Annotated[str, option("DIR", "Folder in which a table of a catalog is processed; it may be kept.")]
@@ -29,7 +32,29 @@ Cluster = Annotated[str, option("NAME", "Name of the cluster that was recorded."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ingest:
+class OnSpark:
+    """What all of them have."""
+
+    master: Master = ""
+    conf: Conf = None
+    json: Json = ""
+
+    def session(self) -> SparkSession:
+        """A session of Spark with the settings of the user.
+
+        Raises:
+            InputError: a setting is not NAME=VALUE, or Spark does not start.
+            TraceError: PySpark or Java is missing.
+        """
+        from .engine import spark_session
+        from .pairs import read_pairs
+
+        settings = read_pairs("--conf", self.conf or (), example="spark.executor.memory=4g", may_be_empty=True)
+        return spark_session(self.master, conf=settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingest(OnSpark):
     """Of ``pipeline ingest``."""
 
     table: TableFolder
@@ -39,13 +64,10 @@ class Ingest:
     import_: Importing = None
     strict: Strict = False
     batch: Annotated[str, option("SIZE", "Files of about this size are published together, such as 4GiB.")] = "4GiB"
-    master: Master = ""
-    conf: Conf = None
-    json: Json = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mine:
+class Mine(OnSpark):
     """Of ``pipeline mine``."""
 
     table: TableOfAny
@@ -58,13 +80,10 @@ class Mine:
     skew: Skew = "50ms"
     delays: Delays = ""
     config: Terms = ""
-    master: Master = ""
-    conf: Conf = None
-    json: Json = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(OnSpark):
     """Of ``pipeline report``."""
 
     table: TableOfAny
@@ -74,13 +93,10 @@ class Report:
     stories: Stories = 3
     every: EveryClaim = False
     report: Annotated[str, option("DIR", "Write an HTML report of one cluster to a folder.")] = ""
-    master: Master = ""
-    conf: Conf = None
-    json: Json = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copy:
+class Copy(OnSpark):
     """Of ``pipeline copy``."""
 
     table: TableFolder
@@ -88,13 +104,10 @@ class Copy:
     format: Annotated[str, option("NAME", "Format of new tables, such as iceberg; by default that of the catalog.")] = (
         ""
     )
-    master: Master = ""
-    conf: Conf = None
-    json: Json = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watch:
+class Watch(OnSpark):
     """Of ``pipeline watch``."""
 
     table: TableFolder
@@ -120,6 +133,4 @@ class Watch:
     skew: Skew = "50ms"
     delays: Delays = ""
     config: Terms = ""
-    master: Master = ""
-    conf: Conf = None
     json: Annotated[str, option("FILE|-", "Add alerts as lines of JSON; - for standard output.", "--json")] = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,7 +14,6 @@ from ..traces.explain.report.sections import WORST_FIRST, headline, overall
 from ..traces.explain.report.words import counted
 from .check import VIOLATED, CheckRequest, code_of, exit_code, tell
 from .outputs import CheckOutputs
-from .pipeline_ingest import session
 from .pipeline_options import Report
 from .pipeline_table import table_of
 
@@ -38,8 +36,7 @@ def report(asked: Report) -> int:
     from ..spark.pipeline import answers_of
     from ..traces.explain.by_model import weighed
 
-    opens = partial(session, asked.master, asked.conf)
-    with table_of(asked.table, work=asked.work, session=opens, writes=False) as opened:
+    with table_of(asked.table, work=asked.work, session=asked.session, writes=False) as opened:
         answers = answers_of(opened, run=asked.run, cluster=asked.cluster)
     console = make_console(quiet=asked.json == STANDARD_OUTPUT)
     if len(answers) > 1:

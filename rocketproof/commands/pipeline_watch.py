@@ -20,7 +20,6 @@ from ..output.files import STANDARD_OUTPUT
 from ..traces.explain.report.words import counted
 from .check import CheckRequest, importer_options, settings_of
 from .pairs import read_pairs
-from .pipeline_ingest import session
 from .pipeline_mine import to_the_second
 from .pipeline_options import Watch
 from .preparing import preparing
@@ -130,7 +129,7 @@ def watch(asked: Watch) -> int:
         checkpoint=asked.checkpoint,
         kept_runs=asked.keep_runs,
     )
-    spark = session(asked.master, asked.conf)
+    spark = asked.session()
     stop = threading.Event()
 
     def tell(done: Watched) -> None:

@@ -50,9 +50,7 @@ class _Teller(logging.Handler):
 
 @contextmanager
 def preparing(what: str, about: str) -> Iterator[None]:
-    """Report on standard error, if a terminal is watched, that ``what`` is being compiled, if it is, and that it takes
-    ``about``.
-    """
+    """Tell on standard error, if a terminal is watched, that ``what`` is being compiled, if so, and for how long."""
     if not sys.stderr.isatty():
         yield
         return

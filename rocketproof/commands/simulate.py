@@ -30,11 +30,8 @@ _READ: Mapping[str, Callable[[str, str], int]] = {
 
 
 def simulate_cluster(out: str, options: Mapping[str, Any]) -> int:
-    """Simulate a cluster and write its trace; returns the exit code.
-
-    Args:
-        out: folder to write to.
-        options: values of a :class:`Plan`, with counts and times as people write them; None stands for the default.
+    """Simulate a cluster and write its trace; returns the exit code. The options are values of a :class:`Plan`, with
+    counts and times as people write them; None stands for the default.
 
     Raises:
         InputError: a value is impossible, or the folder is not empty.
@@ -124,9 +121,7 @@ def new_folder(out: str) -> Path:
 
 @contextmanager
 def emptied_unless_complete(folder: Path) -> Iterator[None]:
-    """Remove what was written to a new folder if the block does not end normally: half a trace looks like a whole
-    one.
-    """
+    """Remove what a block that does not end normally wrote to a new folder: half a trace looks like a whole one."""
     existed = folder.exists()
     try:
         yield

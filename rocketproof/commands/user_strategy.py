@@ -1,6 +1,4 @@
-"""``rocketproof verify --strategy`` and ``--strategy-command``: a user's own allocation strategy, checked against the
-laws.
-"""
+"""``rocketproof verify --strategy`` and ``--strategy-command``: a user's own strategy, checked against the laws."""
 
 from __future__ import annotations
 

@@ -175,9 +175,7 @@ def _configured(rows: Sequence[Row], request: Request) -> list[Row]:
 
 
 def _distinct(rows: Sequence[Row], request: Request) -> list[Row]:
-    """``rows`` without those that ``--set`` makes equal to others; the expected verdict is that of a row without
-    changes.
-    """
+    """``rows`` without those that ``--set`` makes equal to others; the expected verdict is that of an unchanged row."""
     if not request.constants:
         return list(rows)
     asked: dict[object, Row] = {}

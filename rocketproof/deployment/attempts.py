@@ -16,19 +16,12 @@ MANY = 1000
 
 @dataclass(frozen=True)
 class Retry:
-    """One retry of the fault-free chain (SB-20).
+    """One retry of the fault-free chain (SB-20)."""
 
-    Attributes:
-        number: 1 for the first.
-        asked: the requested delay level.
-        level: the level that it gets: no level lies beyond the table (DL-2).
-        wait: its delay in milliseconds.
-    """
-
-    number: int
-    asked: int
-    level: int
-    wait: int
+    number: int  # 1 for the first
+    asked: int  # the requested delay level
+    level: int  # the level that it gets: no level lies beyond the table (DL-2)
+    wait: int  # its delay in milliseconds
 
 
 def maximum_of(max_reconsume_times: int) -> int:
@@ -39,12 +32,8 @@ def maximum_of(max_reconsume_times: int) -> int:
 
 
 def retries(max_reconsume_times: int, table: str, *, chosen_level: int = 0) -> tuple[Retry, ...]:
-    """The retries of a message that always fails, up to its dead letter, or the first :data:`MANY` of them.
-
-    Args:
-        max_reconsume_times: as the consumer is configured.
-        table: delay table of the broker.
-        chosen_level: level that the listener requests each time; 0 leaves it to the broker.
+    """The retries of a message that always fails, up to its dead letter, or the first :data:`MANY` of them. The
+    listener asks for ``chosen_level`` each time; 0 leaves it to the broker.
     """
     levels = DelayTable.parse(table)
     maximum = maximum_of(max_reconsume_times)

@@ -22,28 +22,19 @@ STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NE
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """A client.
+    """A client."""
 
-    Attributes:
-        title: its name in findings.
-        releases: pattern of its releases.
-        newest: the release that is assumed if none is given.
-        defaults: settings whose defaults differ from those of the Java client.
-        strategies: those that it has.
-        lacks: settings that it does not know, beyond those that all non-Java clients lack.
-        java: for a wrapper, the release of the Java client in each of its releases; releases in between have that of
-            the older one.
-        pops: whether it takes messages by pop, so that it manages neither queues nor offsets.
-    """
-
-    title: str
-    releases: str
-    newest: str
+    title: str  # its name in findings
+    releases: str  # pattern of its releases
+    newest: str  # the release that is assumed if none is given
+    # settings whose defaults differ from those of the Java client
     defaults: Mapping[str, object] = field(default_factory=dict)
-    strategies: tuple[str, ...] = STRATEGIES
-    lacks: frozenset[str] = frozenset()
+    strategies: tuple[str, ...] = STRATEGIES  # those that it has
+    lacks: frozenset[str] = frozenset()  # settings that it does not know, beyond those that all non-Java clients lack
+    # for a wrapper, the release of the Java client in each of its releases; releases in between have that of the older
+    # one
     java: Mapping[str, str] = field(default_factory=dict)
-    pops: bool = False
+    pops: bool = False  # whether it takes messages by pop, so that it manages neither queues nor offsets
 
     def fits(self, release: str) -> bool:
         """Whether such a release may exist."""

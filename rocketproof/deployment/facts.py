@@ -53,20 +53,14 @@ class Client:
 
 @dataclass(frozen=True)
 class Division:
-    """Who gets which queue of a topic if all clients see the same.
+    """Who gets which queue of a topic if all clients see the same."""
 
-    Attributes:
-        queues: all readable queues, sorted.
-        takes: what each client's strategy gives it, clients by name; for a client that does not consume the topic, the
-            queues reserved for it.
-        idle: names of the clients that do not consume the topic.
-        refused: the strategy's error instead of an answer, by name of the client.
-    """
-
-    queues: tuple[MessageQueue, ...]
+    queues: tuple[MessageQueue, ...]  # all readable queues, sorted
+    # what each client's strategy gives it, clients by name; for a client that does not consume the topic, the queues
+    # reserved for it
     takes: dict[str, tuple[MessageQueue, ...]]
-    idle: frozenset[str]
-    refused: dict[str, str]
+    idle: frozenset[str]  # names of the clients that do not consume the topic
+    refused: dict[str, str]  # the strategy's error instead of an answer, by name of the client
 
     def owners(self, queue: MessageQueue) -> list[str]:
         """Clients that consume a queue."""
@@ -94,12 +88,7 @@ class Division:
 
 
 class GroupFacts:
-    """A group of a description, with everything that follows from it.
-
-    Args:
-        description: the deployment.
-        number: position of the group in it.
-    """
+    """A group of a description, with everything that follows from it."""
 
     def __init__(self, description: Description, number: int) -> None:
         self.description = description
@@ -215,13 +204,8 @@ class GroupFacts:
         *,
         all_subscribe: bool = False,
     ) -> Division:
-        """The share of every client in a topic, once all see the same queues and members.
-
-        Args:
-            topic: the topic; the retry topic is consumed by all.
-            clients: the members; all of them if not given.
-            queues: the queues; all readable ones if not given.
-            all_subscribe: assume that all members consume the topic.
+        """The share of every client in a topic, once all see the same queues and members: all of the group and all
+        readable queues, unless others are given. All consume a retry topic; with ``all_subscribe``, also any other.
         """
         members = self.clients if clients is None else tuple(clients)
         offered = self.queues(topic) if queues is None else tuple(queues)
@@ -306,9 +290,7 @@ def _listed(text: str) -> list[MessageQueue]:
 
 
 def _client_id(member: Member, settings: Consumer, name: str) -> str:
-    """EN-6 and EN-7: address, instance name, unit name; unknown parts are assumed to differ from those of any other
-    client.
-    """
+    """EN-6 and EN-7: address, instance name, unit name; unknown parts count as different from any other client's."""
     address = member.client_ip or name
     pid = f"pid-of-{name}" if member.pid is None else str(member.pid)
     instance = settings.instance_name

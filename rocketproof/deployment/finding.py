@@ -14,42 +14,26 @@ from .lines import Path
 
 @dataclass(frozen=True)
 class Finding:
-    """A mistake in a deployment.
+    """A mistake in a deployment."""
 
-    Attributes:
-        path: the part of the file that it is about.
-        text: what is wrong and what follows from it, with the names and numbers of the file.
-        fix: what to do.
-        severity: how bad it is; None for the usual severity of its rule.
-    """
-
-    path: Path
-    text: str
-    fix: str
-    severity: Severity | None = None
+    path: Path  # the part of the file that it is about
+    text: str  # what is wrong and what follows from it, with the names and numbers of the file
+    fix: str  # what to do
+    severity: Severity | None = None  # how bad it is; None for the usual severity of its rule
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A mistake to look for.
+    """A mistake to look for."""
 
-    Attributes:
-        id: short id; for a known mistake, its id in the list of known bugs.
-        name: short name with dashes.
-        statement: what should be, in a sentence.
-        severity: how bad the mistake usually is.
-        rules: rules of RocketMQ on which it rests.
-        look: finds it in a group; None for a rule about topics and brokers.
-        look_around: finds it in topics and brokers.
-    """
-
-    id: str
-    name: str
-    statement: str
-    severity: Severity
-    rules: tuple[str, ...]
+    id: str  # short id; for a known mistake, its id in the list of known bugs
+    name: str  # short name with dashes
+    statement: str  # what should be, in a sentence
+    severity: Severity  # how bad the mistake usually is
+    rules: tuple[str, ...]  # rules of RocketMQ on which it rests
+    # finds it in a group; None for a rule about topics and brokers
     look: Callable[[GroupFacts], Iterator[Finding]] | None = None
-    look_around: Callable[[Description], Iterator[Finding]] | None = None
+    look_around: Callable[[Description], Iterator[Finding]] | None = None  # finds it in topics and brokers
 
     @property
     def key(self) -> str:
@@ -60,9 +44,7 @@ class Rule:
 def group_rule(
     id: str, name: str, severity: Severity, *rules: str
 ) -> Callable[[Callable[[GroupFacts], Iterator[Finding]]], Rule]:
-    """Make a rule about a group from the function that looks for the mistake; its docstring begins with the
-    statement.
-    """
+    """Make a rule about a group from the function that looks for the mistake; its docstring begins with it."""
 
     def decorate(look: Callable[[GroupFacts], Iterator[Finding]]) -> Rule:
         return Rule(id=id, name=name, statement=_statement(look), severity=severity, rules=rules, look=look)

@@ -48,25 +48,15 @@ class Level(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing that is checked.
+    """One thing that is checked."""
 
-    Attributes:
-        subject: name of the group, or :data:`CLUSTER`.
-        id: its name in tests and reports.
-        short_id: another name, such as ``A1``.
-        statement: what should be, in a sentence.
-        rules: rules of RocketMQ on which it rests.
-        path: the part of the file that it is about.
-        about: its rule, its question to the model, or neither.
-    """
-
-    subject: str
-    id: str
-    short_id: str
-    statement: str
-    rules: tuple[str, ...]
-    path: Path
-    about: Rule | Question | None = None
+    subject: str  # name of the group, or CLUSTER
+    id: str  # its name in tests and reports
+    short_id: str  # another name, such as ``A1``
+    statement: str  # what should be, in a sentence
+    rules: tuple[str, ...]  # rules of RocketMQ on which it rests
+    path: Path  # the part of the file that it is about
+    about: Rule | Question | None = None  # its rule, its question to the model, or neither
 
     @property
     def names(self) -> tuple[str, str]:
@@ -92,27 +82,16 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer of a check.
-
-    Attributes:
-        check: the check.
-        level: how bad it is.
-        line: the line of the file to which it refers.
-        reasons: findings, worst first.
-        outcome: what the model said, for a property.
-        summary: the bounds within which it is fine, or what is unknown.
-        accepted: the users' reason for accepting it.
-        seconds: how long it took.
-    """
+    """The answer of a check."""
 
     check: Check
-    level: Level
-    line: int
-    reasons: tuple[Reason, ...] = ()
-    outcome: Outcome | None = None
-    summary: str = ""
-    accepted: str = ""
-    seconds: float = 0.0
+    level: Level  # how bad it is
+    line: int  # the line of the file to which it refers
+    reasons: tuple[Reason, ...] = ()  # findings, worst first
+    outcome: Outcome | None = None  # what the model said, for a property
+    summary: str = ""  # the bounds within which it is fine, or what is unknown
+    accepted: str = ""  # the users' reason for accepting it
+    seconds: float = 0.0  # how long it took
 
     def fails(self, fail_on: Severity) -> bool:
         """Whether the check fails a run; an unknown result always does."""
@@ -132,12 +111,7 @@ class Answer:
 
 
 class Judge:
-    """Answers the checks of one file; properties of one configuration share one search.
-
-    Args:
-        file: the deployment.
-        options: limits of searches.
-    """
+    """Answers the checks of one file; properties of one configuration share one search."""
 
     def __init__(self, file: DeploymentFile, options: Options | None = None) -> None:
         self.file = file

@@ -17,11 +17,7 @@ _ENDS_OF_VALUE = frozenset(",]}#\n")
 
 
 class Lines:
-    """The line of everything in a TOML text.
-
-    Args:
-        text: valid TOML.
-    """
+    """The line of everything in a valid TOML text."""
 
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n")
@@ -32,9 +28,7 @@ class Lines:
         self._document()
 
     def of(self, path: Path) -> int:
-        """The line, from 1, of a key or of an item of a list; for something that is not in the file, that of its
-        parent.
-        """
+        """The line, from 1, of a key or of an item of a list; of what is not in the file, that of its parent."""
         while path and path not in self._found:
             path = path[:-1]
         return self._found.get(path, 1)

@@ -39,20 +39,13 @@ Configured = Callable[[GroupFacts], Mapping[str, int | str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A property that is judged for a group.
+    """A property that is judged for a group."""
 
-    Attributes:
-        subject: the property, or the theorem.
-        machine: the machine that it is about; None for a theorem.
-        asked: whether it is judged for a group.
-        constants: the configuration for a group.
-        broken_by: ids of the findings that break the property's assumptions, and thus explain why it does not hold.
-    """
-
-    subject: Property | Theorem
-    machine: Machine | None = None
-    asked: Asked
-    constants: Configured = lambda facts: {}
+    subject: Property | Theorem  # the property, or the theorem
+    machine: Machine | None = None  # the machine that it is about; None for a theorem
+    asked: Asked  # whether it is judged for a group
+    constants: Configured = lambda facts: {}  # the configuration for a group
+    # ids of the findings that break the property's assumptions, and thus explain why it does not hold
     broken_by: tuple[str, ...] = ()
 
     @property

@@ -27,19 +27,12 @@ class _File(Description):
 
 @dataclass(frozen=True)
 class DeploymentFile:
-    """A file that was read.
+    """A file that was read."""
 
-    Attributes:
-        name: the name under which the file was given.
-        description: the deployment.
-        verify: the table ``[verify]``.
-        lines: the lines of everything in it.
-    """
-
-    name: str
-    description: Description
-    verify: VerifyTable
-    lines: Lines
+    name: str  # the name under which the file was given
+    description: Description  # the deployment
+    verify: VerifyTable  # the table ``[verify]``
+    lines: Lines  # the lines of everything in it
 
 
 class BrokenFileError(InputError):
@@ -51,18 +44,12 @@ class BrokenFileError(InputError):
 
 
 def describes_deployment(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a configuration file describes a deployment; otherwise it only has options of
-    ``verify``.
-    """
+    """Whether a configuration file describes a deployment; otherwise it only has options of ``verify``."""
     return any(table in content for table in TABLES)
 
 
 def read(path: FilePath, *, name: str | None = None) -> DeploymentFile:
-    """Read a deployment file.
-
-    Args:
-        path: the file.
-        name: its name in messages; the path if not given.
+    """Read a deployment file; messages call it by ``name``, or by its path.
 
     Raises:
         InputError: it is missing or no TOML.

@@ -11,12 +11,7 @@ _STRATEGIES = frozenset({"AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"})
 
 
 def as_deployment(shown: Shown, diagnosis: Diagnosis) -> str:
-    """A deployment file for the recorded group, with advice in its comments.
-
-    Args:
-        shown: the run that shows what went wrong.
-        diagnosis: diagnosis of the recording.
-    """
+    """A deployment file for the recorded group, with advice in its comments."""
     name, group = group_of(diagnosis)
     header, slots = diagnosis.looked.trace.header, diagnosis.looked.result.names.slots
     queues: dict[str, int] = {}

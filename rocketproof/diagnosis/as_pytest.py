@@ -55,11 +55,8 @@ def test_the_property_holds() -> None:
 
 
 def as_pytest(shown: Shown, source: str) -> str:
-    """The text of a pytest file; it needs only rocketproof, neither the recording nor a cluster.
-
-    Args:
-        shown: the run.
-        source: where it was recorded, in words.
+    """The text of a pytest file about a run recorded at ``source``; it needs only rocketproof, neither the recording
+    nor a cluster.
     """
     constants = {**shown.constants}
     property, bug = shown.claimed, shown.bug

@@ -52,12 +52,7 @@ class _Written:
 
 
 def as_scenario(shown: Shown, diagnosis: Diagnosis) -> tuple[str, tuple[str, ...]]:
-    """The text of a scenario (or nothing), and the steps that the lab cannot provoke, in words.
-
-    Args:
-        shown: the run.
-        diagnosis: diagnosis of the recording, which shows mode and listener.
-    """
+    """The text of a scenario (or nothing), and the steps that the lab cannot provoke, in words."""
     written = _Written()
     for label in shown.labels:
         _provoke(label, written)

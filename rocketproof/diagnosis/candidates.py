@@ -40,27 +40,16 @@ LEAST = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A known bug that may be the cause.
+    """A known bug that may be the cause."""
 
-    Attributes:
-        bug: id of the known bug.
-        entries: its mutants that fit, best first.
-        score: how well it fits, from 0 to 3.
-        explains: queues, in words, for which the model with the bug allows what the correct one does not.
-        wholly: whether it allows all of their events.
-        shared: signs of the recording that the bug is known to show.
-        missing: signs that runs of the bug show sooner or later, but this recording does not.
-        advice: what to do.
-    """
-
-    bug: str
-    entries: tuple[MachineMutant, ...]
-    score: float
-    explains: tuple[str, ...]
-    wholly: bool
-    shared: tuple[str, ...]
-    missing: tuple[str, ...]
-    advice: Advice
+    bug: str  # id of the known bug
+    entries: tuple[MachineMutant, ...]  # its mutants that fit, best first
+    score: float  # how well it fits, from 0 to 3
+    explains: tuple[str, ...]  # queues, in words, for which the model with the bug allows what the correct one does not
+    wholly: bool  # whether it allows all of their events
+    shared: tuple[str, ...]  # signs of the recording that the bug is known to show
+    missing: tuple[str, ...]  # signs that runs of the bug show sooner or later, but this recording does not
+    advice: Advice  # what to do
 
     @property
     def explains_it(self) -> bool:
@@ -77,15 +66,8 @@ def candidates(
     *,
     filtered: bool,
 ) -> tuple[Candidate, ...]:
-    """The known bugs that may explain a recording, best first; empty if nothing is wrong with it.
-
-    Args:
-        signs: what is wrong with the recording.
-        explained: queues at which the correct model stops.
-        pictures: what each known bug looks like.
-        known: the mutants, by id.
-        groups: what is recorded about the groups.
-        filtered: whether some pull passes over messages.
+    """The known bugs that may explain a recording, best first, given its signs, the queues at which the correct model
+    stops, and whether some pull passes over messages; empty if nothing is wrong with it.
     """
     shown = frozenset(signs)
     if not shown:

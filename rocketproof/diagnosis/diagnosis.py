@@ -31,17 +31,11 @@ class Answer(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """A diagnosis.
+    """A diagnosis."""
 
-    Attributes:
-        looked: the recording, and what is wrong with it.
-        explained: queues at which the correct model stops, with the bugs that get further.
-        candidates: known bugs that explain it, best first.
-    """
-
-    looked: Looked
-    explained: tuple[Explained, ...]
-    candidates: tuple[Candidate, ...]
+    looked: Looked  # the recording, and what is wrong with it
+    explained: tuple[Explained, ...]  # queues at which the correct model stops, with the bugs that get further
+    candidates: tuple[Candidate, ...]  # known bugs that explain it, best first
 
     @property
     def answer(self) -> Answer:
@@ -54,11 +48,7 @@ class Diagnosis:
 
 
 def diagnosed(looked: Looked, *, slack: int = SLACK) -> Diagnosis:
-    """Diagnose a recording after the first look.
-
-    Args:
-        looked: the recording, and what is wrong with it.
-        slack: how far records of different processes may be apart from what they record, ms.
+    """Diagnose a recording after the first look, with the slack of :func:`~rocketproof.conform` (ms).
 
     Raises:
         TraceError: the trace cannot be read.

@@ -19,17 +19,11 @@ from ..checkers.mutants import MachineMutant
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What an operator needs to know about a known bug.
+    """What an operator needs to know about a known bug."""
 
-    Attributes:
-        where: whose software has it, or ``configuration``.
-        mended: the release that fixes it; empty if none does, or none is needed.
-        remedy: what helps, now and permanently.
-    """
-
-    where: str
-    mended: str = ""
-    remedy: str
+    where: str  # whose software has it, or ``configuration``
+    mended: str = ""  # the release that fixes it; empty if none does, or none is needed
+    remedy: str  # what helps, now and permanently
 
 
 ADVICE: Mapping[str, Advice] = {

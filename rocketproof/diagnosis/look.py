@@ -14,17 +14,11 @@ from .signs import Signs, signs_of
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """A recording after the first look.
+    """A recording after the first look."""
 
-    Attributes:
-        trace: what was recorded.
-        result: the result of a check.
-        signs: what is wrong with it.
-    """
-
-    trace: Trace
-    result: CheckResult
-    signs: Signs
+    trace: Trace  # what was recorded
+    result: CheckResult  # the result of a check
+    signs: Signs  # what is wrong with it
 
 
 def looked_at(paths: Sequence[str], *, config: str = "", slack: int = 50, strict: bool = False) -> Looked:

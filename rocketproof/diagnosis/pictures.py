@@ -20,15 +20,10 @@ FILE = Path(__file__).with_name("pictures.json")
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What one mutant looks like.
+    """What one mutant looks like."""
 
-    Attributes:
-        mutant: its id.
-        runs: the sets of signs of recorded runs; without runs that show nothing.
-    """
-
-    mutant: str
-    runs: tuple[frozenset[str], ...]
+    mutant: str  # its id
+    runs: tuple[frozenset[str], ...]  # the sets of signs of recorded runs; without runs that show nothing
 
     @property
     def bug(self) -> str:

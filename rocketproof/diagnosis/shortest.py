@@ -47,28 +47,17 @@ Constants = Mapping[str, int | str]
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run that shows what was recorded.
+    """A run that shows what was recorded."""
 
-    Attributes:
-        finding: the finding that it shows: a claim, or why messages came again.
-        name: name of the subject, as for ``rocketproof explore`` and ``rerun``.
-        bug: the known bug in the machine; None for the correct machine.
-        machine: the machine, with the bug if there is one.
-        constants: where the configuration differs from the machine's defaults.
-        claimed: the property that it violates; for the kind *sometimes*, the one for which it is a witness.
-        run: the run.
-        like_recorded: whether the configuration has the recorded values; otherwise it is that of the bug.
-        without: the result of the same property without the bug, in the same configuration; None if there is none.
-    """
-
-    finding: str
-    name: str
-    bug: MachineMutant | None
-    machine: Machine
-    constants: Constants
-    claimed: Property
+    finding: str  # the finding that it shows: a claim, or why messages came again
+    name: str  # name of the subject, as for ``rocketproof explore`` and ``rerun``
+    bug: MachineMutant | None  # the known bug in the machine; None for the correct machine
+    machine: Machine  # the machine, with the bug if there is one
+    constants: Constants  # where the configuration differs from the machine's defaults
+    claimed: Property  # the property that it violates; for the kind *sometimes*, the one for which it is a witness
     run: Run
-    like_recorded: bool
+    like_recorded: bool  # whether the configuration has the recorded values; otherwise it is that of the bug
+    # the result of the same property without the bug, in the same configuration; None if there is none
     without: Verdict | None
 
     @property
@@ -78,11 +67,8 @@ class Shown:
 
 
 def shortest(diagnosis: Diagnosis, finding: str = "") -> Shown:
-    """The shortest run that shows a finding of a recording.
-
-    Args:
-        diagnosis: diagnosis of the recording.
-        finding: a claim that it violates, or a known bug that explains it; empty for the first one.
+    """The shortest run that shows a finding of a recording: a violated claim, or a known bug that explains it; without
+    one, the first.
 
     Raises:
         InputError: nothing is found, there is no such finding, or no run of the model shows it.
@@ -165,9 +151,7 @@ def _repetition(diagnosis: Diagnosis, trials: Trials) -> Shown:
 
 
 def _attempts(own: Constants, recorded_ones: Constants) -> Iterator[dict[str, int | str]]:
-    """Configurations to search: the bug's own with everything recorded, with the recorded values that it allows, and
-    alone.
-    """
+    """Configurations to search: the bug's own with all that is recorded, with the values it allows, and alone."""
     whole = {**own, **recorded_ones}
     yield whole
     if whole != dict(own):

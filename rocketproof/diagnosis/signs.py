@@ -26,9 +26,7 @@ from ..traces.io import Trace
 from ..traces.monitors.groups.subscriptions import Unequal
 
 FOLLOWED_WHOLE = 1_000_000
-"""Number of events up to which a trace is followed through the model as a whole; in larger ones, only queues with
-findings are.
-"""
+"""Up to so many events, a trace is followed through the model as a whole; in larger ones, queues with findings are."""
 
 MOST_FINDINGS = 5
 """Number of findings of a claim whose queues are considered."""
@@ -37,9 +35,7 @@ _UNEQUAL = "same-subscriptions"
 _DIFFERENCES = {Unequal.TOPIC: "topics", Unequal.EXPRESSION: "expressions"}
 
 _ONLY = {"every-queue-gets-an-owner": frozenset({Kind.ASSIGN, Kind.REVOKE})}
-"""Kinds that say after what a claim is broken: a client that gives up a queue sends its offset then, or a little
-later.
-"""
+"""Kinds after which a claim is broken: a client that gives up a queue sends its offset then, or a little later."""
 
 _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, Kind.LOCK, Kind.STORE})
 """Kinds that continue whatever happens, and those of others: they do not show where a client stopped."""
@@ -47,33 +43,20 @@ _PERIODIC = frozenset({Kind.HEARTBEAT, Kind.REBALANCE, Kind.MEMBERS, Kind.PULL, 
 
 @dataclass(frozen=True, kw_only=True)
 class Signs:
-    """What is wrong with a recording.
+    """What is wrong with a recording."""
 
-    Attributes:
-        words: the signs, sorted.
-        shown_by: sign → where it first shows, in words.
-        mismatches: events that the model does not allow, in the order of the trace; if there are many, the first ones.
-        places: queues at which the correct model stops.
-        follows: the model allows every event of each queue that was followed, and at least one queue was.
-        unsure: why the recording is not enough to say that nothing is wrong; empty if it is.
-    """
-
-    words: tuple[str, ...]
-    shown_by: Mapping[str, str]
+    words: tuple[str, ...]  # the signs, sorted
+    shown_by: Mapping[str, str]  # sign → where it first shows, in words
+    # events that the model does not allow, in the order of the trace; if there are many, the first ones
     mismatches: tuple[Mismatch, ...]
-    places: tuple[Place, ...]
-    follows: bool
-    unsure: str
+    places: tuple[Place, ...]  # queues at which the correct model stops
+    follows: bool  # the model allows every event of each queue that was followed, and at least one queue was
+    unsure: str  # why the recording is not enough to say that nothing is wrong; empty if it is
 
 
 def signs_of(trace: Trace, result: CheckResult, witnesses: Mapping[Place, Witness], *, slack: int = SLACK) -> Signs:
-    """What is wrong with a recording. Reads the trace again.
-
-    Args:
-        trace: what was checked.
-        result: result of the check.
-        witnesses: what the model says about queues with findings.
-        slack: how far records of different processes may be apart from what they record, ms.
+    """What is wrong with a recording, given the result of its check, what the model says about queues with findings,
+    and the slack of :func:`~rocketproof.conform` (ms). Reads the trace again.
     """
     violated = [answer for answer in result.verdicts if answer.verdict is Verdict.VIOLATED]
     shown: dict[str, str] = {}

@@ -46,31 +46,21 @@ MOST_SECONDS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One requirement on an answer, and the result.
+    """One requirement on an answer, and the result."""
 
-    Attributes:
-        asked: what must be, in a sentence.
-        verdict: HOLDS if it is so; UNKNOWN if a limit was reached.
-        told: if it is not: what happens instead.
-    """
-
-    asked: str
-    verdict: Verdict
-    told: str = ""
+    asked: str  # what must be, in a sentence
+    verdict: Verdict  # HOLDS if it is so; UNKNOWN if a limit was reached
+    told: str = ""  # if it is not: what happens instead
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """A predicate to write: ``name(s)`` must be true in exactly the intended reachable states.
-
-    Attributes:
-        constants: a small group, whose runs show mistakes in few steps.
-        larger: what differs in larger groups, in which a property of one client or queue need not hold for all.
-    """
+    """A predicate to write: ``name(s)`` must be true in exactly the intended reachable states."""
 
     name: str
     machine: Machine
-    constants: Constants
+    constants: Constants  # a small group, whose runs show mistakes in few steps
+    # what differs in larger groups, in which a property of one client or queue need not hold for all
     larger: Sequence[Constants]
     meant: Callable[[Any], BoolLike]
 
@@ -106,17 +96,12 @@ class Situation:
 
 @dataclass(frozen=True, kw_only=True)
 class Killer:
-    """A property to write: ``name(s)`` must hold in every reachable state, and be broken by a mutant.
-
-    Attributes:
-        constants: a small group, in which the mutant shows.
-        larger: what differs in a larger one, in which the property must hold as well.
-    """
+    """A property to write: ``name(s)`` must hold in every reachable state, and be broken by a mutant."""
 
     name: str
     machine: Machine
-    constants: Constants
-    larger: Constants
+    constants: Constants  # a small group, in which the mutant shows
+    larger: Constants  # what differs in a larger one, in which the property must hold as well
     mutant: str
 
     def check(self, answer: Path) -> list[Step]:
@@ -142,21 +127,14 @@ class Killer:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A definition of the model to rewrite, what must hold or be broken with it, and what it must do.
+    """A definition of the model to rewrite, what must hold or be broken with it, and what it must do."""
 
-    Attributes:
-        name: name of the definition.
-        expected: property, and the verdict that it must have with the answer in place.
-        meant: the intended definition; an answer may be written differently, but must do the same.
-        larger: what differs in a larger group, in which it must do the same as well.
-    """
-
-    name: str
+    name: str  # name of the definition
     machine: Machine
     constants: Constants
-    larger: Constants
-    expected: Sequence[tuple[Property, Verdict]]
-    meant: Callable[..., Any]
+    larger: Constants  # what differs in a larger group, in which it must do the same as well
+    expected: Sequence[tuple[Property, Verdict]]  # property, and the verdict that it must have with the answer in place
+    meant: Callable[..., Any]  # the intended definition; an answer may be written differently, but must do the same
 
     def check(self, answer: Path) -> list[Step]:
         """Put the answer in place, and judge what is expected."""
@@ -202,15 +180,10 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """An allocation strategy to write: ``allocate(own_id, queues, ids)``.
+    """An allocation strategy to write: ``allocate(own_id, queues, ids)``."""
 
-    Attributes:
-        laws: ids of further laws that it must obey, besides those for every strategy.
-        everybody: whether each of a few consumers must get some of many queues.
-    """
-
-    laws: Sequence[str] = ()
-    everybody: bool = False
+    laws: Sequence[str] = ()  # ids of further laws that it must obey, besides those for every strategy
+    everybody: bool = False  # whether each of a few consumers must get some of many queues
 
     def check(self, answer: Path) -> list[Step]:
         """Call it as every client of every small group would."""

@@ -17,19 +17,12 @@ ENGLISH = "en"
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson.
+    """One lesson."""
 
-    Attributes:
-        number: its position, from 1 on.
-        name: its name on the command line, such as ``push-is-pull``.
-        title: the question that it answers.
-        path: path of its text.
-    """
-
-    number: int
-    name: str
-    title: str
-    path: Path
+    number: int  # its position, from 1 on
+    name: str  # its name on the command line, such as ``push-is-pull``
+    title: str  # the question that it answers
+    path: Path  # path of its text
 
     @property
     def text(self) -> str:

@@ -25,12 +25,7 @@ _PLAIN = "# Output as in the lesson: Jupyter asks programs for colors.\n%env FOR
 
 
 def notebook(lesson: Lesson, language: str) -> dict[str, Any]:
-    """The notebook, in the form that ``json.dumps`` takes (nbformat 4.5).
-
-    Args:
-        lesson: content of the lesson.
-        language: language of the lesson, for the metadata.
-    """
+    """The notebook of a lesson in one of its languages, in the form that ``json.dumps`` takes (nbformat 4.5)."""
     cells = [_code(_PLAIN, "")]
     at = 0
     for block in _BLOCK.finditer(lesson.text):

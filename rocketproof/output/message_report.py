@@ -1,6 +1,4 @@
-"""The output of ``rocketproof check --message`` about one message: the answer first, then its attempts and its
-story.
-"""
+"""The output of ``rocketproof check --message``: the answer about a message first, then its attempts and story."""
 
 from __future__ import annotations
 

@@ -172,9 +172,7 @@ def as_json(
 
 
 def report_row(answer: Answer) -> ReportRow:
-    """The row of an entry, for files: it has failed if the mutant survived, or the property is violated without the
-    bug.
-    """
+    """The row of an entry, for files: failed if the mutant survived, or the property is violated without the bug."""
     entry, status = answer.entry, _STATUSES[answer.status]
     return ReportRow(
         id=entry.id,

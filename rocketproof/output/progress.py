@@ -14,19 +14,12 @@ class Interrupted(Exception):
 
 
 class Progress:
-    """Counts what has been done; called with the kind of work, such as ``checked``, and the number of further
-    things.
-
-    Attributes:
-        done: number of things for which the work was done.
-        total: total number; None if it is not known.
-        thing: what is counted, such as ``event``.
-    """
+    """Counts what has been done; called with the kind of work, such as ``checked``, and how many more things."""
 
     def __init__(self, *, total: int | None, thing: str, bar: Any = None) -> None:
-        self.done: dict[str, int] = {}
-        self.total = total
-        self.thing = thing
+        self.done: dict[str, int] = {}  # number of things for which the work was done
+        self.total = total  # total number; None if it is not known
+        self.thing = thing  # what is counted, such as ``event``
         self._bar = bar
         self._tasks: dict[str, Any] = {}
 

@@ -1,6 +1,4 @@
-"""One row of any answer: the results of ``verify``, ``check``, ``mutants`` and deployments, for every form of
-output.
-"""
+"""One row of any answer: a result of ``verify``, ``check``, ``mutants`` or deployments, for every form of output."""
 
 from __future__ import annotations
 
@@ -55,60 +53,34 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """Something to look at, with its place.
+    """Something to look at, with its place."""
 
-    Attributes:
-        severity: how bad it is; None if this is not known.
-        text: the full text.
-        place: where.
-        brief: a short text; the full text if empty.
-        subject: what is concerned, such as a group or a queue.
-        identity: what distinguishes it from other remarks of its row and subject, in this run and in later ones.
-        steps: the events or steps that show it, in order.
-    """
-
-    severity: Severity | None
-    text: str
-    place: Place
-    subject: str
-    identity: str
-    brief: str = ""
-    steps: tuple[Step, ...] = ()
+    severity: Severity | None  # how bad it is; None if this is not known
+    text: str  # the full text
+    place: Place  # where
+    subject: str  # what is concerned, such as a group or a queue
+    identity: str  # what distinguishes it from other remarks of its row and subject, in this run and in later ones
+    brief: str = ""  # a short text; the full text if empty
+    steps: tuple[Step, ...] = ()  # the events or steps that show it, in order
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRow:
-    """The answer about one thing that was judged.
+    """The answer about one thing that was judged."""
 
-    Attributes:
-        id: what was judged: a property, a claim, a check, a mutant.
-        suite: what it belongs to: a machine, a monitor, a file and group.
-        configuration: the constants, if there are several rows with one id.
-        statement: what should be, in a sentence.
-        rules: rules of RocketMQ on which it rests.
-        tags: its topics, for services that filter.
-        status: what the answer means.
-        message: why, in one line; empty if it passed.
-        text: why, at length: reasons, events, the story of a run.
-        seconds: how long it took.
-        place: its place in the user's file, if it has one.
-        remarks: what must be looked at, each with its place.
-        accepted: why the users accept it.
-    """
-
-    id: str
-    suite: str
-    statement: str
-    status: RowStatus
-    seconds: float
-    configuration: str = ""
-    rules: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    message: str = ""
-    text: str = ""
-    place: Place | None = None
-    remarks: tuple[Remark, ...] = ()
-    accepted: str = ""
+    id: str  # what was judged: a property, a claim, a check, a mutant
+    suite: str  # what it belongs to: a machine, a monitor, a file and group
+    statement: str  # what should be, in a sentence
+    status: RowStatus  # what the answer means
+    seconds: float  # how long it took
+    configuration: str = ""  # the constants, if there are several rows with one id
+    rules: tuple[str, ...] = ()  # rules of RocketMQ on which it rests
+    tags: tuple[str, ...] = ()  # its topics, for services that filter
+    message: str = ""  # why, in one line; empty if it passed
+    text: str = ""  # why, at length: reasons, events, the story of a run
+    place: Place | None = None  # its place in the user's file, if it has one
+    remarks: tuple[Remark, ...] = ()  # what must be looked at, each with its place
+    accepted: str = ""  # why the users accept it
 
     @property
     def name(self) -> str:

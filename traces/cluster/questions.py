@@ -74,12 +74,8 @@ class Members:
 
 
 class Cluster:
-    """The cluster behind some name servers.
-
-    Args:
-        namesrv: addresses, ``host:port``; the first that answers is used.
-        credentials: signs all requests, if given.
-        tls: for all connections, if given.
+    """The cluster behind some name servers (``host:port``), of which the first that answers is used; credentials sign
+    all requests.
     """
 
     def __init__(

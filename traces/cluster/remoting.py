@@ -69,13 +69,8 @@ class Answer:
 
 
 class Connection:
-    """A connection to one server, for one request at a time.
-
-    Args:
-        address: ``host:port``.
-        credentials: signs every request, if given.
-        tls: wraps the connection, if given.
-        timeout: seconds for each of connecting, sending and each part of an answer.
+    """A connection to one server (``host:port``), for one request at a time; credentials sign each. The timeout, in
+    seconds, is for each of connecting, sending and each part of an answer.
 
     Raises:
         OSError: no server listens, or the time is over.

@@ -54,22 +54,13 @@ class ImpossibleAlone(Impossible):
 
 
 class Behaviour:
-    """One behaviour of the machine of a queue, as far as it is known.
-
-    Attributes:
-        direct: the machine, in its present state.
-        now: the time up to which it is known, ms.
-        sides: the processes, by number in the machine.
-        store: the offsets that the stores have had.
-        count: number of offsets in the machine.
-        batches: number of messages in the largest call, by process.
-    """
+    """One behaviour of the machine of a queue, as far as it is known."""
 
     def __init__(self, stream: Stream, offsets: Offsets, machines: Machines, *, slack: int) -> None:
-        self.direct = machine_of(stream, machines)
+        self.direct = machine_of(stream, machines)  # the machine, in its present state
         self.constants = self.direct.frame.constants
-        self.now = 0
-        self.sides = [Side("") for _ in range(stream.processes)]
+        self.now = 0  # the time up to which it is known, ms
+        self.sides = [Side("") for _ in range(stream.processes)]  # the processes, by number in the machine
         for (client, incarnation), c in stream.actors.items():
             self.sides[c].name = f"{client}#{incarnation}" if incarnation else client
         self.orderly = self.constants.listener == "orderly"
@@ -77,11 +68,13 @@ class Behaviour:
         self.broadcasting = broadcasting(self.constants)
         self.filtered = self.direct.has("put_end")
         stores = len(self.sides) if self.broadcasting else 1
+        # the offsets that the stores have had
         self.store = Stored(stores=stores, known=stream.header.complete, slack=slack)
         for c in stream.found:
             self.store.known[c] = False
-        self.count = offsets.count
+        self.count = offsets.count  # number of offsets in the machine
         sizes = batches_of(stream)
+        # number of messages in the largest call, by process
         self.batches = [sizes.get(c, 1) for c in range(stream.processes)]
         self._low = offsets.low
         self._batch = int(self.constants.batch)

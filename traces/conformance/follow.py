@@ -44,40 +44,26 @@ _BEGIN = frozenset(
 
 
 class Follower(Behaviour):
-    """The behaviour that the events of one queue show.
-
-    Attributes:
-        stream: the events to follow.
-        slack: how far the records of different threads may be apart from what they record, ms.
-        mismatches: events that the machine did not allow; if there are many, the first ones.
-        mismatch_count: number of mismatches.
-        doubtful: number of mismatches that something unrecorded may explain.
-        gaps: number of windows with missing events.
-        assumed: the first thing that had to be assumed because nothing recorded shows it; empty if nothing had to be.
-        logs: stored messages: offset → key and count.
-        truncated: the broker was away, and nothing was stored since, so the end of the log may be lost.
-        reset_at: when an operator set the offset last, ms; None if nobody did.
-        asked_before_reset: clients whose pulls were under way then, each with the end of the log at that time.
-        ordered: offsets that an operator set for a broadcasting group.
-        over: why nothing after this can be followed; empty while it can.
-    """
+    """The behaviour that the events of one queue show."""
 
     def __init__(self, stream: Stream, offsets: Offsets, unseen: Unseen, machines: Machines, *, slack: int) -> None:
         super().__init__(stream, offsets, machines, slack=slack)
-        self.stream = stream
-        self.slack = slack
-        self.mismatches: list[Mismatch] = []
-        self.mismatch_count = 0
-        self.doubtful = 0
-        self.gaps = 0
+        self.stream = stream  # the events to follow
+        self.slack = slack  # how far the records of different threads may be apart from what they record, ms
+        self.mismatches: list[Mismatch] = []  # events that the machine did not allow; if there are many, the first ones
+        self.mismatch_count = 0  # number of mismatches
+        self.doubtful = 0  # number of mismatches that something unrecorded may explain
+        self.gaps = 0  # number of windows with missing events
+        # the first thing that had to be assumed because nothing recorded shows it; empty if nothing had to be
         self.assumed = ""
         self._unseen = unseen
-        self.logs: dict[int, tuple[str, int | None]] = {}
-        self.truncated = False
-        self.reset_at: int | None = None
+        self.logs: dict[int, tuple[str, int | None]] = {}  # stored messages: offset → key and count
+        self.truncated = False  # the broker was away, and nothing was stored since, so the end of the log may be lost
+        self.reset_at: int | None = None  # when an operator set the offset last, ms; None if nobody did
+        # clients whose pulls were under way then, each with the end of the log at that time
         self.asked_before_reset: dict[int, int] = {}
-        self.ordered: set[int] = set()
-        self.over = ""
+        self.ordered: set[int] = set()  # offsets that an operator set for a broadcasting group
+        self.over = ""  # why nothing after this can be followed; empty while it can
         self._of_window: dict[tuple[Actor, int], list[Event]] = defaultdict(list)
         self._of_process: dict[Actor, list[Event]] = defaultdict(list)
         for event in stream.events:

@@ -35,29 +35,19 @@ WITHOUT_QUEUES = "of processes without a queue"
 
 @dataclass
 class Answer:
-    """The result for one part.
+    """The result for one part."""
 
-    Attributes:
-        followed: number of events that were followed.
-        passed_over: number of those that were not, by reason.
-        mismatches: events that the model does not allow.
-        mismatch_count: their number; if there are many in one queue, only the first ones are kept.
-        doubtful: number of events that the model does not allow unless something unrecorded happened.
-        queues: number of queues that were followed, counted for each group.
-        gaps: number of windows in doubt because events are missing from the recording.
-        why: why queues were not followed, each with the number of its first event.
-        around: for events that concern several queues, what became of them: by number, FOLLOWED if any queue followed
-            it, otherwise the reason of the queue that begins first.
-    """
-
-    followed: int = 0
-    passed_over: Counter[str] = field(default_factory=Counter)
-    mismatches: list[Mismatch] = field(default_factory=list)
-    mismatch_count: int = 0
-    doubtful: int = 0
-    queues: int = 0
-    gaps: int = 0
+    followed: int = 0  # number of events that were followed
+    passed_over: Counter[str] = field(default_factory=Counter)  # number of those that were not, by reason
+    mismatches: list[Mismatch] = field(default_factory=list)  # events that the model does not allow
+    mismatch_count: int = 0  # their number; if there are many in one queue, only the first ones are kept
+    doubtful: int = 0  # number of events that the model does not allow unless something unrecorded happened
+    queues: int = 0  # number of queues that were followed, counted for each group
+    gaps: int = 0  # number of windows in doubt because events are missing from the recording
+    # why queues were not followed, each with the number of its first event
     why: list[tuple[int, str]] = field(default_factory=list)
+    # for events that concern several queues, what became of them: by number, FOLLOWED if any queue followed it,
+    # otherwise the reason of the queue that begins first
     around: dict[int, tuple[bool, int, str]] = field(default_factory=dict)
 
     def join(self, other: Answer) -> None:

@@ -111,28 +111,18 @@ class Spill:
 
 @dataclass
 class SortedOut:
-    """A trace sorted by queue and by message.
+    """A trace sorted by queue and by message."""
 
-    Attributes:
-        queues: events of queues, by queue.
-        messages: send-backs, and what is stored for them, by message.
-        around: events that concern several queues.
-        rebalances: rebalance passes.
-        events: number of events.
-        end: time of the last one, ms.
-        passed_over: number of those that nobody follows, by reason.
-        members: the members of each group, according to brokers and rebalance passes.
-        acting: the clients that have recorded anything about a queue of a group.
-    """
-
-    queues: Spill
-    messages: Spill
-    around: list[Event] = field(default_factory=list)
-    rebalances: list[Event] = field(default_factory=list)
-    events: int = 0
-    end: int = 0
-    passed_over: Counter[str] = field(default_factory=Counter)
+    queues: Spill  # events of queues, by queue
+    messages: Spill  # send-backs, and what is stored for them, by message
+    around: list[Event] = field(default_factory=list)  # events that concern several queues
+    rebalances: list[Event] = field(default_factory=list)  # rebalance passes
+    events: int = 0  # number of events
+    end: int = 0  # time of the last one, ms
+    passed_over: Counter[str] = field(default_factory=Counter)  # number of those that nobody follows, by reason
+    # the members of each group, according to brokers and rebalance passes
     members: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    # the clients that have recorded anything about a queue of a group
     acting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     @property

@@ -103,16 +103,11 @@ class Side:
 
 
 class Stored:
-    """The offsets that stores have had: one store of the broker, or in broadcasting one for each process.
-
-    Attributes:
-        known: for each store, whether its content is known.
-        doubtful: whether the broker may have any of its earlier offsets, because it was restarted.
-    """
+    """The offsets that stores have had: one store of the broker, or in broadcasting one for each process."""
 
     def __init__(self, *, stores: int, known: bool, slack: int) -> None:
-        self.known = [known] * stores
-        self.doubtful = False
+        self.known = [known] * stores  # for each store, whether its content is known
+        self.doubtful = False  # whether the broker may have any of its earlier offsets, because it was restarted
         self._slack = slack
         self._values: dict[int, list[tuple[int, int]]] = defaultdict(list)
 

@@ -98,27 +98,18 @@ _BEFORE = 60_000
 
 @dataclass(frozen=True, kw_only=True)
 class Incident:
-    """What went wrong first, and what followed.
+    """What went wrong first, and what followed."""
 
-    Attributes:
-        claim: id of the claim that was violated first.
-        title: the first of these findings, in a sentence.
-        first: time of the first of them, ms since 1970; ``last``: of the last.
-        count: number of these findings.
-        queues: number of queues that they are about, counted for each group; 0 if they are about none.
-        where: the group and the broker of these queues, or how many there are, in words; empty if they are about none.
-        after: what happened there shortly before, as (time in ms, sentence); None if nothing did.
-        followed: ids of the claims that were violated later at the same places, each with the number of findings.
-    """
-
-    claim: str
-    title: str
-    first: int
+    claim: str  # id of the claim that was violated first
+    title: str  # the first of these findings, in a sentence
+    first: int  # time of the first of them, ms since 1970; ``last``: of the last
     last: int
-    count: int
-    queues: int
+    count: int  # number of these findings
+    queues: int  # number of queues that they are about, counted for each group; 0 if they are about none
+    # the group and the broker of these queues, or how many there are, in words; empty if they are about none
     where: str
-    after: tuple[int, str] | None
+    after: tuple[int, str] | None  # what happened there shortly before, as (time in ms, sentence); None if nothing did
+    # ids of the claims that were violated later at the same places, each with the number of findings
     followed: Mapping[str, int]
 
 

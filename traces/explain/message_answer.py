@@ -41,16 +41,11 @@ class Answer(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupAnswer:
-    """The answer for one group.
+    """The answer for one group."""
 
-    Attributes:
-        outcome: what became of the message for it.
-        answer: the answer.
-        because: why it was delivered more than once, most frequent first; or, if there is no answer, what is missing.
-    """
-
-    outcome: Outcome
+    outcome: Outcome  # what became of the message for it
     answer: Answer
+    # why it was delivered more than once, most frequent first; or, if there is no answer, what is missing
     because: tuple[str, ...]
 
     @property

@@ -15,45 +15,26 @@ from .sentences import Event, where
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One delivery of a message to a listener, with what the rules expect.
+    """One delivery of a message to a listener, with what the rules expect."""
 
-    Attributes:
-        number: its count, ``reconsumeTimes``; None if it was not recorded.
-        place: queue and offset in words.
-        client: the client that got it.
-        time: when, ms.
-        result: how it ended; empty if this is not known.
-        took: how long the listener ran, ms; None if this is not known.
-        asked: delay level that the listener requested in its send-back; None if there was no send-back.
-        sent_back: how the send-back ended: ``ok``, ``failed`` or empty.
-        level: delay level at which the retry waited; None if it was not recorded.
-        expected_level: the level at which it should have waited; None for no retry.
-        expected_wait: how long the next attempt should wait at least, ms; None for no retry.
-        waited: how long after the failure the next attempt came, ms; None if none did.
-    """
-
-    number: int | None
-    place: str
-    client: Actor
-    time: int
-    result: str = ""
-    took: int | None = None
-    asked: int | None = None
-    sent_back: str = ""
-    level: int | None = None
-    expected_level: int | None = None
-    expected_wait: int | None = None
-    waited: int | None = None
+    number: int | None  # its count, ``reconsumeTimes``; None if it was not recorded
+    place: str  # queue and offset in words
+    client: Actor  # the client that got it
+    time: int  # when, ms
+    result: str = ""  # how it ended; empty if this is not known
+    took: int | None = None  # how long the listener ran, ms; None if this is not known
+    asked: int | None = None  # delay level that the listener requested in its send-back; None if there was no send-back
+    sent_back: str = ""  # how the send-back ended: ``ok``, ``failed`` or empty
+    level: int | None = None  # delay level at which the retry waited; None if it was not recorded
+    expected_level: int | None = None  # the level at which it should have waited; None for no retry
+    expected_wait: int | None = None  # how long the next attempt should wait at least, ms; None for no retry
+    waited: int | None = None  # how long after the failure the next attempt came, ms; None if none did
 
 
 def attempts_of(events: Sequence[Event], limit: int, settings: Settings, *, orderly: bool) -> tuple[Attempt, ...]:
-    """The deliveries of a message to one group, how each ended, and what the rules expect next (SB-14, DL-2).
-
-    Args:
-        events: events of the message and the group, by time.
-        limit: how often it may be sent back, see :func:`~model.retry_policy.maximum_sent`.
-        settings: settings of the check, including the delay table.
-        orderly: whether the listener is orderly: nothing is then sent back after a failure, and no wait is expected.
+    """The deliveries of a message to one group, how each ended, and what the rules expect next (SB-14, DL-2). It may be
+    sent back ``limit`` times (:func:`~model.retry_policy.maximum_sent`). After a failure of an orderly listener nothing
+    is sent back, and no wait is expected.
     """
     attempts: list[Attempt] = []
     for event in events:

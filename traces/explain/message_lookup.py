@@ -86,21 +86,14 @@ def look_up(trace: Trace, asked: str) -> Located:
 
 @dataclass
 class _Heard:
-    """What the trace says about a message.
+    """What the trace says about a message."""
 
-    Attributes:
-        events: number of events that name it.
-        origins: its origins.
-        spans: queue and offset of its copies, with the times of the first and last event that mentions them.
-        groups: all groups of the trace.
-        seen: what is recorded about processes, and which kinds were recorded.
-    """
-
-    events: int = 0
+    events: int = 0  # number of events that name it
     origins: set[int] = field(default_factory=set)
+    # queue and offset of its copies, with the times of the first and last event that mentions them
     spans: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    groups: set[str] = field(default_factory=set)
-    seen: Scanning = field(default_factory=Scanning)
+    groups: set[str] = field(default_factory=set)  # all groups of the trace
+    seen: Scanning = field(default_factory=Scanning)  # what is recorded about processes, and which kinds were recorded
 
 
 def _scan(trace: Trace, origins: set[int], asked: str, names: Names) -> _Heard:

@@ -29,25 +29,15 @@ _AFTER = 600_000  # how long, in ms, the stored offset of its queue is followed
 
 @dataclass(frozen=True, kw_only=True)
 class MessageStory:
-    """What happened to a message.
+    """What happened to a message."""
 
-    Attributes:
-        asked: the name by which it was requested.
-        origins: its origins; several if the name fits several messages.
-        keys: its unique keys, where they were recorded.
-        copies: where each of its copies was stored, by time.
-        outcomes: for each group.
-        sentences: all its events, and what happened to its queues meanwhile.
-        left_out: number of events without a sentence.
-    """
-
-    asked: str
-    origins: tuple[int, ...]
-    keys: tuple[str, ...]
-    copies: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
-    sentences: tuple[Sentence, ...]
-    left_out: int = 0
+    asked: str  # the name by which it was requested
+    origins: tuple[int, ...]  # its origins; several if the name fits several messages
+    keys: tuple[str, ...]  # its unique keys, where they were recorded
+    copies: tuple[str, ...]  # where each of its copies was stored, by time
+    outcomes: tuple[Outcome, ...]  # for each group
+    sentences: tuple[Sentence, ...]  # all its events, and what happened to its queues meanwhile
+    left_out: int = 0  # number of events without a sentence
 
     def __str__(self) -> str:
         lines = [f"message {self.asked}"]

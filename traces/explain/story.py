@@ -63,27 +63,16 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """A finding with its evidence.
+    """A finding with its evidence."""
 
-    Attributes:
-        claim: the violated claim.
-        title: what is wrong, in one sentence.
-        certainty: :data:`CERTAIN`, or why the finding may be no violation.
-        sentences: the evidence, by time.
-        left_out: number of related events without a sentence.
-        model: what the model says about it; empty if it was not asked.
-        row: the finding, by the columns of ``findings.ROW``.
-        slot: the queue, or the slot that stands for a group or topic; None if there is none.
-    """
-
-    claim: TraceClaim
-    title: str
-    certainty: str
-    sentences: tuple[Sentence, ...]
-    left_out: int
-    model: str = ""
-    row: Mapping[str, int]
-    slot: Slot | None
+    claim: TraceClaim  # the violated claim
+    title: str  # what is wrong, in one sentence
+    certainty: str  # CERTAIN, or why the finding may be no violation
+    sentences: tuple[Sentence, ...]  # the evidence, by time
+    left_out: int  # number of related events without a sentence
+    model: str = ""  # what the model says about it; empty if it was not asked
+    row: Mapping[str, int]  # the finding, by the columns of ``findings.ROW``
+    slot: Slot | None  # the queue, or the slot that stands for a group or topic; None if there is none
 
     def __str__(self) -> str:
         lines = [self.title if self.certainty == CERTAIN else f"{self.title} ({self.certainty})"]

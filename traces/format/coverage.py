@@ -84,34 +84,22 @@ SETTINGS = 1 << len(Kind)
 
 @dataclass(frozen=True, kw_only=True)
 class Hole:
-    """Something that may have happened without being seen.
+    """Something that may have happened without being seen."""
 
-    Attributes:
-        since: the earliest time at which it may have happened, ms; ``until``: the latest one.
-        kinds: mask of what it may have been, possibly including SETTINGS.
-        group: the group that it may concern; empty if this is not known, and any group is possible.
-        topic: the topic; empty for any. A lost event of a topic may have been about its retries.
-        broker: the broker of the queues; empty for any. What one broker did says nothing about another one's queues.
-        recorder: client id or broker whose recording it is in; empty if this is not known.
-        why: what took the evidence away, in words.
-        file: the file that it is in; empty if there is none.
-        line: line of the file; 0 for the file as a whole.
-        outside: it lies before the recording of one process began, or in the last moments before its death, which may
-            not have been written, or before the end of the trace, which that of a broker does not quite reach. Claims
-            are about what was recorded in between, so such a hole may excuse a finding, but does not make a claim
-            undecided.
-    """
-
-    since: int = EVER
+    since: int = EVER  # the earliest time at which it may have happened, ms; ``until``: the latest one
     until: int = NEVER
-    kinds: int = ALL_KINDS
-    group: str = ""
-    topic: str = ""
+    kinds: int = ALL_KINDS  # mask of what it may have been, possibly including SETTINGS
+    group: str = ""  # the group that it may concern; empty if this is not known, and any group is possible
+    topic: str = ""  # the topic; empty for any. A lost event of a topic may have been about its retries
+    # the broker of the queues; empty for any. What one broker did says nothing about another one's queues
     broker: str = ""
-    recorder: str = ""
-    why: str
-    file: str = ""
-    line: int = 0
+    recorder: str = ""  # client id or broker whose recording it is in; empty if this is not known
+    why: str  # what took the evidence away, in words
+    file: str = ""  # the file that it is in; empty if there is none
+    line: int = 0  # line of the file; 0 for the file as a whole
+    # it lies before the recording of one process began, or in the last moments before its death, which may not have
+    # been written, or before the end of the trace, which that of a broker does not quite reach. Claims are about what
+    # was recorded in between, so such a hole may excuse a finding, but does not make a claim undecided
     outside: bool = False
 
     @property
@@ -196,9 +184,7 @@ class Coverage:
         return (kinds & ~occurring) | (unless_told & ~occurring & ~told)
 
     def unstored(self, group: str, broker: str, kinds: int) -> int:
-        """Mask of the kinds that were not stored at a broker for a group, and that its recording does not claim to
-        record.
-        """
+        """Mask of the kinds not stored at a broker for a group that its recording does not claim to have."""
         return self.unseen(group, (broker, AT_BROKER), 0, kinds & self.unseen(group, (broker, -1), 0, kinds))
 
     def clients(self, group: str) -> list[tuple[str, int]]:
@@ -239,12 +225,8 @@ class Coverage:
         return None
 
     def undecided(self, kinds: int, group: str = "") -> Hole | None:
-        """The first hole inside the recording in which an event of ``kinds`` may be lost; holes outside it are
-        ignored.
-
-        Args:
-            kinds: mask.
-            group: the group that it may concern; empty for any.
+        """The first hole inside the recording in which an event of ``kinds`` may be lost, of a group or of any; holes
+        outside it are ignored.
         """
         found = self._lost(kinds, group, "", "", self.begin, self.end)
         return next((hole for hole in found if not hole.outside), None)

@@ -48,17 +48,11 @@ def _lacking_json(header: Header) -> dict[str, dict[str, list[str]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Stated:
-    """The header of one file.
+    """The header of one file."""
 
-    Attributes:
-        header: the header, with defaults for members that the file does not state.
-        members: names of the members that the file states.
-        of_groups: the same for each group; if this is not known, the values other than the defaults count as stated.
-        file: the file.
-    """
-
-    header: Header
-    members: frozenset[str] = frozenset()
+    header: Header  # the header, with defaults for members that the file does not state
+    members: frozenset[str] = frozenset()  # names of the members that the file states
+    # the same for each group; if this is not known, the values other than the defaults count as stated
     of_groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     file: str = ""
 

@@ -38,9 +38,7 @@ def field_meant(name: str) -> str:
 
 
 def other_names(given: Iterable[str]) -> dict[str, str]:
-    """Of the names in events, those that are ignored, each with the field that it means and that no other name
-    provides.
-    """
+    """Of the names in events, those that are ignored, each with the field that it means and no other provides."""
     names = frozenset(given)
     return {name: meant for name in sorted(names - BY_NAME.keys()) if (meant := field_meant(name)) not in {"", *names}}
 

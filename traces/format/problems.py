@@ -34,19 +34,12 @@ class Trouble(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One thing that is wrong."""
 
-    Attributes:
-        file: the file, as it was named.
-        line: of the file, from 1; the row of a Parquet file; 0 for the file as a whole.
-        what: in words.
-        kind: which kind of problem.
-    """
-
-    file: str
-    line: int
-    what: str
-    kind: Trouble = Trouble.DAMAGED
+    file: str  # the file, as it was named
+    line: int  # of the file, from 1; the row of a Parquet file; 0 for the file as a whole
+    what: str  # in words
+    kind: Trouble = Trouble.DAMAGED  # which kind of problem
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -54,20 +47,13 @@ class Problem:
 
 
 class Problems:
-    """Collects problems: counts all, keeps the first :data:`KEPT`.
-
-    Attributes:
-        count: how many there are.
-        by_kind: how many of each kind.
-        kept: the first ones.
-        strict: whether the first problem raises an error.
-    """
+    """Collects problems: counts all, keeps the first :data:`KEPT`."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.strict = strict
-        self.count = 0
-        self.by_kind: Counter[Trouble] = Counter()
-        self.kept: list[Problem] = []
+        self.strict = strict  # whether the first problem raises an error
+        self.count = 0  # how many there are
+        self.by_kind: Counter[Trouble] = Counter()  # how many of each kind
+        self.kept: list[Problem] = []  # the first ones
 
     def add(
         self, file: str, line: int, what: str, *, kind: Trouble = Trouble.DAMAGED, part: str = "", times: int = 1

@@ -34,19 +34,12 @@ _WORD, _TEXTS = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
 
 @dataclass(frozen=True)
 class Field:
-    """One column.
+    """One column."""
 
-    Attributes:
-        name: of the column, and of the JSON member.
-        type: of the column.
-        low: smallest possible value of a whole number; smaller ones are impossible, and reported.
-        high: largest possible value, None for the largest of the type.
-    """
-
-    name: str
-    type: pa.DataType
-    low: int = 0
-    high: int | None = None
+    name: str  # of the column, and of the JSON member
+    type: pa.DataType  # of the column
+    low: int = 0  # smallest possible value of a whole number; smaller ones are impossible, and reported
+    high: int | None = None  # largest possible value, None for the largest of the type
 
 
 LATEST = 253_402_300_799_999
@@ -139,9 +132,7 @@ def is_of_slave(event: Mapping[str, Any]) -> bool:
 
 
 def may_change_master(event: Mapping[str, Any]) -> bool:
-    """Whether an event shows that a broker process got a role, or starts as a slave, so that the master may have
-    changed.
-    """
+    """Whether an event shows that a broker process got a role, or starts as a slave: the master may have changed."""
     return event["kind"] == Kind.ROLE_CHANGE or (event["kind"] == Kind.BROKER_START and is_of_slave(event))
 
 
@@ -241,32 +232,22 @@ TIMERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a trace says about itself.
+    """What a trace says about itself."""
 
-    Attributes:
-        version: version of the schema.
-        source: what recorded it, in words.
-        evidence: kinds that the source would have recorded had they happened. The absence of a listed kind is evidence.
-            Empty: nothing is known, and kinds that occur count as recorded.
-        delays: ``messageDelayLevel`` of the brokers; empty if it is not known, and the default is then assumed.
-        release: release of RocketMQ, such as 5.3.3; selects the rules that differ.
-        timers: those of :data:`TIMERS` that differ from RocketMQ's defaults, ms.
-        groups: what is known about groups, by name.
-        complete: the trace begins with the first event of its groups: nothing that concerns them came before.
-        lacking: kinds of ``evidence`` that a client does not record of a group, by client id and group.
-        extra: members of the header that this version does not know.
-    """
-
-    version: int = VERSION
-    source: str = ""
+    version: int = VERSION  # version of the schema
+    source: str = ""  # what recorded it, in words
+    # kinds that the source would have recorded had they happened. The absence of a listed kind is evidence. Empty:
+    # nothing is known, and kinds that occur count as recorded
     evidence: frozenset[Kind] = frozenset()
-    delays: str = ""
-    release: str = "5.3.3"
-    timers: Mapping[str, int] = field(default_factory=dict)
-    groups: Mapping[str, Group] = field(default_factory=dict)
+    delays: str = ""  # ``messageDelayLevel`` of the brokers; empty if it is not known, and the default is then assumed
+    release: str = "5.3.3"  # release of RocketMQ, such as 5.3.3; selects the rules that differ
+    timers: Mapping[str, int] = field(default_factory=dict)  # those of TIMERS that differ from RocketMQ's defaults, ms
+    groups: Mapping[str, Group] = field(default_factory=dict)  # what is known about groups, by name
+    # the trace begins with the first event of its groups: nothing that concerns them came before
     complete: bool = False
+    # kinds of ``evidence`` that a client does not record of a group, by client id and group
     lacking: Mapping[tuple[str, str], frozenset[Kind]] = field(default_factory=dict)
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)  # members of the header that this version does not know
 
     @property
     def broadcasting(self) -> frozenset[str]:

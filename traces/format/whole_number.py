@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 _ENOUGH = 40
-"""Number of digits that shows that a number is none of RocketMQ's, which have 64 bits; Python itself refuses more than
-4,300.
-"""
+"""Number of digits of no number of RocketMQ's, which have 64 bits; Python itself refuses more than 4,300."""
 
 
 def whole_number(text: str) -> int:

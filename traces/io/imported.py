@@ -17,13 +17,7 @@ from .importers import protocol
 
 
 class ImportedTrace:
-    """A file, or a series of files, of another form as a source of events; see :class:`~.source.Source`.
-
-    Attributes:
-        importer: the importer that reads it.
-        paths: the file, or all files of a series.
-        skipped: how much of it is neither an event nor damage, by what it is; known after the first reading.
-    """
+    """A file, or a series of files, of another form as a source of events; see :class:`~.source.Source`."""
 
     rows: int | None = None
     counted = False
@@ -32,10 +26,11 @@ class ImportedTrace:
     def __init__(self, importer: protocol.Importer, paths: Sequence[Path], problems: Problems) -> None:
         self.file = named([str(path) for path in paths])
         self.files: tuple[str, ...] = (self.file,)
+        # how much of it is neither an event nor damage, by what it is; known after the first reading
         self.skipped: Counter[str] = Counter()
         self.clocks: Clocks | None = None
-        self.importer = importer
-        self.paths = tuple(paths)
+        self.importer = importer  # the importer that reads it
+        self.paths = tuple(paths)  # the file, or all files of a series
         self._problems = Repeatable(problems)
         self._first_report = self._problems.begin()
         self._first: protocol.Imported | None = importer.read_series(self.paths, self._first_report)

@@ -117,22 +117,16 @@ Told = Counter[tuple[int, str, Trouble]]
 
 
 class SplitReader:
-    """Reads a split.
-
-    Attributes:
-        problems: problems with the events; problems with a file as a whole were reported when it was opened.
-        told: what this reader has reported of a Parquet file.
-        skipped: how much of an imported file is neither an event nor damage; known after a reading.
-        repeated: number of events that :meth:`distinct` has dropped; known after a reading.
-        counted: whether ``seq`` comes from its recorder; known after a reading.
-    """
+    """Reads a split."""
 
     def __init__(self, split: Split, *, told: Told | None) -> None:
+        # problems with the events; problems with a file as a whole were reported when it was opened
         self.problems = _Fresh(told, by_columns=split.by_columns)
-        self.told = self.problems.seen
+        self.told = self.problems.seen  # what this reader has reported of a Parquet file
+        # how much of an imported file is neither an event nor damage; known after a reading
         self.skipped: Counter[str] = Counter()
-        self.repeated = 0
-        self.counted = True
+        self.repeated = 0  # number of events that distinct has dropped; known after a reading
+        self.counted = True  # whether ``seq`` comes from its recorder; known after a reading
         self._split = split
 
     def batches(self, columns: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:

@@ -45,15 +45,11 @@ class TraceWriter(ABC):
     """Writes events to a file, batch after batch; any number of them in bounded memory.
 
     Used as a context manager, it removes the file if an exception ends the block.
-
-    Attributes:
-        path: path of the file, which exists once it is complete.
-        rows: number of events written.
     """
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        self.rows = 0
+        self.path = Path(path)  # path of the file, which exists once it is complete
+        self.rows = 0  # number of events written
         self._partial = _partial(self.path)
 
     @abstractmethod

@@ -15,25 +15,15 @@ from .members import listing
 
 @dataclass(frozen=True, kw_only=True)
 class _Difference:
-    """Something that a client does differently.
+    """Something that a client does differently."""
 
-    Attributes:
-        languages: the clients that do.
-        text: what it does and what follows; continues after the client's name.
-        fix: what to do.
-        severity: how bad it is.
-        before: the release that ends it; none does if it is not given.
-        matters: whether it affects a consumer with these settings.
-        key: the setting concerned.
-    """
-
-    languages: tuple[str, ...]
-    text: str
-    fix: str
-    severity: Severity
-    before: tuple[int, ...] | None = None
-    matters: Callable[[Consumer], bool] = lambda settings: True
-    key: str = "client_language"
+    languages: tuple[str, ...]  # the clients that do
+    text: str  # what it does and what follows; continues after the client's name
+    fix: str  # what to do
+    severity: Severity  # how bad it is
+    before: tuple[int, ...] | None = None  # the release that ends it; none does if it is not given
+    matters: Callable[[Consumer], bool] = lambda settings: True  # whether it affects a consumer with these settings
+    key: str = "client_language"  # the setting concerned
 
 
 def _from_time(settings: Consumer) -> bool:

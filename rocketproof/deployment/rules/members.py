@@ -25,9 +25,7 @@ def outcome(topic: str, division: Division) -> str:
 
 
 def outcomes(facts: GroupFacts) -> str:
-    """What is wrong with the division of queues, in all topics of a group, apart from topics to which some do not
-    subscribe.
-    """
+    """What is wrong with the division of queues, in all topics of a group but those to which some do not subscribe."""
     found = [outcome(topic, facts.division(topic, all_subscribe=True)) for topic in facts.topics]
     return "; ".join(filter(None, found))
 

@@ -85,14 +85,7 @@ def page(
     chains: Iterable[Chain] = (),
     runs: Mapping[str, str] | None = None,
 ) -> str:
-    """The text of the report.
-
-    Args:
-        result: what to report.
-        stories: violations in sentences, see ``traces.explain.story``.
-        chains: messages whose attempts are to be drawn.
-        runs: claim → link to its first finding as a run of the model.
-    """
+    """The text of the report; ``runs`` are the links from claims to their first findings as runs of the model."""
     axis = Axis(result.begin, result.end)
     courses, followed = offsets.courses(result)
     claims = [_claim(result, answer, stories) for answer in result.verdicts]

@@ -38,14 +38,9 @@ class Runs:
 def write_report(
     folder: Path, result: CheckResult, trace: Trace, *, told: Sequence[Story] | None = None, runs: Runs | None = None
 ) -> list[Path]:
-    """Write the page and the tables into a folder, which is made if need be; returns the files, the page first.
-
-    Args:
-        folder: the target; files of an earlier report are replaced, others are left alone.
-        result: what to report.
-        trace: what was checked; the attempts of messages, and stories, are read from it.
-        told: stories of violations, if they exist already.
-        runs: findings as runs of the model, if there are any.
+    """Write the page and the tables into a folder, which is made if need be; returns the files, the page first. Files
+    of an earlier report are replaced, others are left alone. The attempts of messages, and stories unless they are told
+    already, are read from the trace.
 
     Raises:
         TraceError: something cannot be written.

@@ -24,11 +24,7 @@ BY_NAME = frozenset(STRATEGIES) - {"AVG", "AVG_BY_CIRCLE"}
 
 
 class Cluster:
-    """The names of one configuration; queues, brokers and clients are given by their number in the machine.
-
-    Attributes:
-        topic: what the group consumes.
-    """
+    """The names of one configuration; queues, brokers and clients are given by their number in the machine."""
 
     def __init__(self, constants: Constants) -> None:
         self.constants = constants
@@ -36,7 +32,7 @@ class Cluster:
         self.queues = int(constants.queues)
         self._brokers = int(constants.get("brokers", 1))
         self._by_name = bool(BY_NAME & {constants.get("strategy", ""), constants.get("last_strategy", "")})
-        self.topic = queues_of(constants)[0].topic if self._by_name else TOPIC
+        self.topic = queues_of(constants)[0].topic if self._by_name else TOPIC  # what the group consumes
 
     def place(self, q: int) -> Mapping[str, Any]:
         """Topic, broker and queue id of queue ``q``, as fields of an event."""

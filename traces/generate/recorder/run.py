@@ -61,12 +61,8 @@ class Recording:
 
 
 def record_run(run: Run, *, pace: Pace | None = None, turns: int = TURNS) -> Recording:
-    """The trace that recorders at all processes would write of ``run``.
-
-    Args:
-        run: of one of the machines ``consumption``, ``everything``, ``assignment``, or of a mutant of it.
-        pace: how time passes.
-        turns: how often a run that repeats for ever is unrolled.
+    """The trace that recorders at all processes would write of ``run``; if that repeats for ever, it is unrolled so
+    many times.
 
     Raises:
         TraceError: an action of another machine, for which there is no function here that records it.

@@ -41,32 +41,25 @@ class View:
 
 
 class Recorder:
-    """What is known across steps.
-
-    Attributes:
-        time: the time now, ms since 1970 UTC.
-        events: the events written so far.
-        due: for each retry copy, when it is due.
-        under_way: for each queue, who sent the delayed commit, and on which path.
-        failed: for each (client, queue, message), how often it failed in its present window: the client's own count.
-        resubmitted: for each (client, queue, message) that could not be sent back, when it is to come again, ms.
-        truncations: how often the messages from an offset on were lost and replaced by others, by (queue, offset).
-        dead_letters: number of dead letters.
-    """
+    """What is known across steps."""
 
     def __init__(self, lowered: Lowered, pace: Pace) -> None:
         self.constants: Constants = lowered.configuration.constants
         self.cluster = Cluster(self.constants)
         self.pace = pace
         self.cells = {cell.key: number for number, cell in enumerate(lowered.cells)}
-        self.time = pace.begin
-        self.events: list[Event] = []
-        self.due: dict[int, int] = {}
+        self.time = pace.begin  # the time now, ms since 1970 UTC
+        self.events: list[Event] = []  # the events written so far
+        self.due: dict[int, int] = {}  # for each retry copy, when it is due
+        # for each queue, who sent the delayed commit, and on which path
         self.under_way: dict[int, tuple[int, Path]] = {}
+        # for each (client, queue, message), how often it failed in its present window: the client's own count
         self.failed: Counter[tuple[int, int, int]] = Counter()
+        # for each (client, queue, message) that could not be sent back, when it is to come again, ms
         self.resubmitted: dict[tuple[int, int, int], int] = {}
+        # how often the messages from an offset on were lost and replaced by others, by (queue, offset)
         self.truncations: Counter[tuple[int, int]] = Counter()
-        self.dead_letters = 0
+        self.dead_letters = 0  # number of dead letters
         self.epochs: Counter[tuple[int, int]] = Counter()
         self.old_epoch: dict[tuple[int, int], int] = {}
         self._ids = {c: self.cluster.client(c) for c in range(self.cluster.clients)}

@@ -30,24 +30,18 @@ _PATH = codes(Path)
 
 
 class Cluster(Tables):
-    """A group at work.
-
-    Attributes:
-        route: queues of each topic that clients know, sorted.
-        members: processes that the brokers know, in the order in which they came.
-        subscribed: topics of each process.
-        owners: when which queue was owned: (cell, process, since, until), for ownerships that have ended.
-    """
+    """A group at work."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.strategy = _STRATEGIES[plan.strategy]()
-        self.route: dict[str, list[MessageQueue]] = {}
+        self.route: dict[str, list[MessageQueue]] = {}  # queues of each topic that clients know, sorted
         for queue in sorted(self.queues):
             self.route.setdefault(queue.topic, []).append(queue)
-        self.members: list[int] = []
-        self.subscribed: dict[int, list[str]] = {}
+        self.members: list[int] = []  # processes that the brokers know, in the order in which they came
+        self.subscribed: dict[int, list[str]] = {}  # topics of each process
         self.expressions: dict[int, str] = {}
+        # when which queue was owned: (cell, process, since, until), for ownerships that have ended
         self.owners: list[tuple[int, int, int, int]] = []
         self.locks: dict[int, tuple[int, int]] = {}
         self.closing = False

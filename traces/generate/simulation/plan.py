@@ -16,67 +16,37 @@ STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH")
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A run of one consumer group, and where to write it. Times are in ms.
+    """A run of one consumer group, and where to write it. Times are in ms."""
 
-    Attributes:
-        out: folder of ``trace.parquet`` or ``trace.jsonl``, ``truth.json`` and ``truth.parquet``; made if missing.
-        messages: how many are produced, over all queues.
-        consumers: clients of the group at the beginning.
-        queues: readable queues of each topic, spread over the brokers.
-        topics: topics that the group consumes, besides its retry topic.
-        brokers: brokers.
-        group_kind: ``concurrently``, ``orderly`` or ``broadcasting``.
-        strategy: how queues are shared.
-        failure_rate: share of first deliveries that fail.
-        retry_failure_rate: share of later deliveries that fail.
-        filtered_rate: share of messages that the subscription does not match.
-        max_attempts: ``maxReconsumeTimes``; -1 is the default of 16, for an orderly group without end.
-        refusal_rate: share of send-backs that the broker refuses; some of them it has stored nevertheless.
-        churn: how often a client leaves, dies or comes; what leaves comes back.
-        broker_restarts: how often a broker crashes and starts again.
-        resets: how often an operator sets an offset back.
-        corrections: how often a replica that lags behind makes a client go back to its end.
-        timeouts: how many listener calls outlast the consume timeout.
-        consume_timeout: the consume timeout, and the period in which it is looked for.
-        duration: how long messages are produced; 0: ten minutes, or as long as it takes at ``rate``.
-        rate: messages a second at most, where ``duration`` is not given.
-        mutant: id of a known bug that the cluster has; empty: it is correct.
-        mutant_places: at how many places it strikes, at most; one that lasts strikes less often in a short run.
-        seed: whatever is left to chance follows from it.
-        format: ``parquet`` or ``jsonl``.
-        keys: write the unique key of each message besides its origin.
-        rows: rows that are written at a time; bounds the memory.
-        start: time of the first event.
-    """
-
+    # folder of ``trace.parquet`` or ``trace.jsonl``, ``truth.json`` and ``truth.parquet``; made if missing
     out: FilePath
-    messages: int = 100_000
-    consumers: int = 4
-    queues: int = 16
-    topics: int = 1
+    messages: int = 100_000  # how many are produced, over all queues
+    consumers: int = 4  # clients of the group at the beginning
+    queues: int = 16  # readable queues of each topic, spread over the brokers
+    topics: int = 1  # topics that the group consumes, besides its retry topic
     brokers: int = 2
-    group_kind: str = CONCURRENTLY
-    strategy: str = "AVG"
-    failure_rate: float = 0.01
-    retry_failure_rate: float = 0.4
-    filtered_rate: float = 0.0
-    max_attempts: int = 3
-    refusal_rate: float = 0.05
-    churn: int = 0
-    broker_restarts: int = 0
-    resets: int = 0
-    corrections: int = 0
-    timeouts: int = 0
-    consume_timeout: int = 60_000
-    duration: int = 0
-    rate: int = 5_000
-    mutant: str = ""
-    mutant_places: int = 3
-    seed: int = 0
-    format: str = "parquet"
-    keys: bool = False
-    rows: int = 1 << 18
-    start: int = 1_767_225_600_000
+    group_kind: str = CONCURRENTLY  # ``concurrently``, ``orderly`` or ``broadcasting``
+    strategy: str = "AVG"  # how queues are shared
+    failure_rate: float = 0.01  # share of first deliveries that fail
+    retry_failure_rate: float = 0.4  # share of later deliveries that fail
+    filtered_rate: float = 0.0  # share of messages that the subscription does not match
+    max_attempts: int = 3  # ``maxReconsumeTimes``; -1 is the default of 16, for an orderly group without end
+    refusal_rate: float = 0.05  # share of send-backs that the broker refuses; some of them it has stored nevertheless
+    churn: int = 0  # how often a client leaves, dies or comes; what leaves comes back
+    broker_restarts: int = 0  # how often a broker crashes and starts again
+    resets: int = 0  # how often an operator sets an offset back
+    corrections: int = 0  # how often a replica that lags behind makes a client go back to its end
+    timeouts: int = 0  # how many listener calls outlast the consume timeout
+    consume_timeout: int = 60_000  # the consume timeout, and the period in which it is looked for
+    duration: int = 0  # how long messages are produced; 0: ten minutes, or as long as it takes at ``rate``
+    rate: int = 5_000  # messages a second at most, where ``duration`` is not given
+    mutant: str = ""  # id of a known bug that the cluster has; empty: it is correct
+    mutant_places: int = 3  # at how many places it strikes, at most; one that lasts strikes less often in a short run
+    seed: int = 0  # whatever is left to chance follows from it
+    format: str = "parquet"  # ``parquet`` or ``jsonl``
+    keys: bool = False  # write the unique key of each message besides its origin
+    rows: int = 1 << 18  # rows that are written at a time; bounds the memory
+    start: int = 1_767_225_600_000  # time of the first event
     release: str = "5.3.3"
     delays: str = DEFAULT_LEVELS
 

@@ -34,25 +34,15 @@ LOOK, PATIENCE = 5_000, 60_000
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """The result of a plan.
+    """The result of a plan."""
 
-    Attributes:
-        trace: the trace file.
-        truth: the truth file; the counts of its facts are in ``truth.json`` beside it.
-        events: rows of the trace.
-        messages: messages that were produced.
-        span: from the first event to the last, ms.
-        finished: whether nothing was under way any more when it ended.
-        facts: number of facts of each kind in the truth; violations by claim.
-    """
-
-    trace: FilePath
-    truth: FilePath
-    events: int
-    messages: int
-    span: int
-    finished: bool
-    facts: dict[str, int]
+    trace: FilePath  # the trace file
+    truth: FilePath  # the truth file; the counts of its facts are in ``truth.json`` beside it
+    events: int  # rows of the trace
+    messages: int  # messages that were produced
+    span: int  # from the first event to the last, ms
+    finished: bool  # whether nothing was under way any more when it ended
+    facts: dict[str, int]  # number of facts of each kind in the truth; violations by claim
 
 
 def simulate(plan: Plan, progress: Callable[[int, int], None] | None = None) -> Summary:

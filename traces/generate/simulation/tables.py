@@ -27,30 +27,19 @@ _KIND, _RESULT, _PATH = codes(Kind), codes(Result), codes(Path)
 
 
 class Tables:
-    """Processes, queues, cells and windows are numbers: their positions in the world's tables.
-
-    Attributes:
-        plan: what is simulated.
-        world: its tables; a new object whenever one of them grows.
-        random: for decisions that are made here, and not in the world.
-        clients: client ids.
-        topics: names; the last two are the retry topic and the dead-letter topic.
-        brokers: names.
-        queues: all queues.
-        lists: the lists of single rows, by position of the row.
-        owned: windows of each live process, by queue.
-    """
+    """Processes, queues, cells and windows are numbers: their positions in the world's tables."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.random = random.Random(plan.seed)
-        self.clients: list[str] = []
+        self.plan = plan  # what is simulated
+        self.random = random.Random(plan.seed)  # for decisions that are made here, and not in the world
+        self.clients: list[str] = []  # client ids
         letters = (chr(ord("a") + n) if n < 26 else f"z{n}" for n in range(plan.brokers))
-        self.brokers = [f"broker-{letter}" for letter in letters]
+        self.brokers = [f"broker-{letter}" for letter in letters]  # names
         own = ["orders"] if plan.topics == 1 else [f"orders-{n}" for n in range(plan.topics)]
         self.own_topics = own
+        # names; the last two are the retry topic and the dead-letter topic
         self.topics = [*own, OTHER_TOPIC, RETRY_PREFIX + GROUP, DEAD_LETTER_PREFIX + GROUP]
-        self.queues: list[MessageQueue] = []
+        self.queues: list[MessageQueue] = []  # all queues
         for topic in own:
             for n in range(plan.queues):
                 self.queues.append(MessageQueue(topic, self.brokers[n % plan.brokers], n // plan.brokers))
@@ -58,12 +47,13 @@ class Tables:
         self.retry_queues = range(len(self.queues), len(self.queues) + plan.brokers)
         self.queues += [MessageQueue(RETRY_PREFIX + GROUP, broker, 0) for broker in self.brokers]
         self.place_of = {queue: n for n, queue in enumerate(self.queues)}
-        self.lists: dict[int, Mapping[str, Any]] = {}
-        self.owned: dict[int, dict[int, int]] = {}
+        self.lists: dict[int, Mapping[str, Any]] = {}  # the lists of single rows, by position of the row
+        self.owned: dict[int, dict[int, int]] = {}  # windows of each live process, by queue
         self._cells: dict[tuple[int, int], int] = {}
         self._events: list[tuple[int, int, Callable[[], object]]] = []
         self._count = 0
         self._windows = 0
+        # its tables; a new object whenever one of them grows
         self.world = first_world(
             plan,
             topics=self.topics,

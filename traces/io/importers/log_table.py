@@ -39,15 +39,11 @@ class Row:
 
 
 class Table:
-    """The rows of one program: the first that fits a message determines its meaning.
-
-    Attributes:
-        rows: the rows, in their order.
-        literals: the literals that they require in messages, each once.
-    """
+    """The rows of one program: the first that fits a message determines its meaning."""
 
     def __init__(self, *rows: Row) -> None:
-        self.rows = rows
+        self.rows = rows  # the rows, in their order
+        # the literals that they require in messages, each once
         self.literals = tuple(sorted({each.contains for each in rows}))
 
 

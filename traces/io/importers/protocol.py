@@ -19,17 +19,12 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What an importer made from a file.
+    """What an importer made from a file."""
 
-    Attributes:
-        header: header with the evidence that such a file can provide.
-        events: in the order of the file; read lazily. They need not be sorted by time.
-        skipped: how much of the file is neither an event nor damage, by what it is, such as log lines with another
-            content. Complete once the events have been read.
-    """
-
-    header: Header
-    events: Iterator[Event]
+    header: Header  # header with the evidence that such a file can provide
+    events: Iterator[Event]  # in the order of the file; read lazily. They need not be sorted by time
+    # how much of the file is neither an event nor damage, by what it is, such as log lines with another content.
+    # Complete once the events have been read
     skipped: Counter[str] = field(default_factory=Counter)
 
 
