@@ -139,7 +139,7 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
         told = ", ".join(f"{answer.claim.id} ({answer.doubtful:,})" for answer in apparent)
         console.say(f"  seems violated, but too little was recorded to say so: {told}", "yellow")
     if answers and all(answer.verdict is Verdict.NOT_OBSERVABLE for answer in answers):
-        settling = Counter(settled for answer in answers if (settled := answer.why.rpartition("; ")[2]))
+        settling = Counter(answer.settling for answer in answers if answer.settling)
         for settled, count in settling.most_common(NAMES_SHOWN):
             console.say(f"    {counted(count, 'claim')}: {settled}")
     if answers:

@@ -87,12 +87,12 @@ RECORDED: Mapping[str, tuple[Kind, ...]] = {
 
 
 def would_settle(usually: str, lacking: Iterable[Collection[Kind]]) -> str:
-    """The end of a sentence about what is missing; empty if nothing is known to record it.
+    """What would settle a claim that lacks something, in words; empty if nothing is known to record it.
 
     What ``usually`` settles the claim is not suggested if it was given, and something else is missing.
     """
     wanted = {kind for kinds in lacking for kind in kinds}
     if not wanted.isdisjoint(RECORDED.get(usually, ())):
-        return f"; {usually} would settle it"
+        return f"{usually} would settle it"
     by = next((words for words, kinds in RECORDED.items() if not wanted.isdisjoint(kinds)), "")
-    return f"; {by} would settle it" if by else ""
+    return f"{by} would settle it" if by else ""

@@ -66,18 +66,13 @@ def apart(order: Any, first: int, second: int) -> Any:
     return assumed
 
 
-def gaps(order: Any, first: Any, second: Any, *, bounded: Any = False) -> Any:
-    """:func:`apart` for columns of actor codes.
-
-    With ``bounded``, only bounds on both sides count, and no skew: 0 if there are none.
-    """
+def gaps(order: Any, first: Any, second: Any) -> Any:
+    """:func:`apart` for columns of actor codes."""
     one, other = order[first], order[second]
     known = (one["reference"] == other["reference"]) & (one["reference"] >= 0)
     known &= (one["slow"] < UNBOUNDED) & (other["fast"] < UNBOUNDED)
     assumed = np.maximum(one["assumed"], other["assumed"])
-    known &= ~np.asarray(bounded) | ((one["fast"] < UNBOUNDED) & (other["slow"] < UNBOUNDED))
-    least, assumed = np.where(bounded, 0, one["least"]), np.where(bounded & ~known, 0, assumed)
-    sure = np.minimum(np.maximum(one["slow"] + other["fast"], least), assumed)
+    sure = np.minimum(np.maximum(one["slow"] + other["fast"], one["least"]), assumed)
     return np.where(known, sure, assumed)
 
 

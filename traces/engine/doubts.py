@@ -6,7 +6,7 @@ engines, from the coverage of the recording.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +71,8 @@ def doubted(outcome: Outcome, names: Names, coverage: Coverage, settings: Settin
             doubt |= int(Doubt.EVIDENCE)  # any message may be the one they are about
         if code == _STORES and OTHER_KEYS in outcome.passed_over:
             doubt[found["value"] == Misstep.STORED_ELSEWHERE] |= int(Doubt.EVIDENCE)
-        gone = left_out[at] = _of_others(claim, found, groups, coverage)
+        gone, unexcused = _of_others(claim, found, groups, coverage)
+        left_out[at], doubt[unexcused] = gone, doubt[unexcused] | int(Doubt.EVIDENCE)
         certain = found["doubt"] == 0
         now_certain = certain & (doubt == 0)
         kept_all = len(at) < MOST_KEPT
@@ -199,16 +200,22 @@ def unrecorded(claim: TraceClaim, row: Any, names: Names, coverage: Coverage) ->
     return (slot.broker, [kind for kind in Kind if EVIDENCE_BIT[kind] & unstored]) if unstored else None
 
 
-def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: Coverage) -> Any:
-    """Which findings are about groups that cannot be judged, or of which less was recorded than the folds know."""
-    excuses = evidence_mask(claim.excused_by) & coverage.recorded
-    others = {
-        group
-        for group, recorded in coverage.of_groups.items()
-        if excuses & ~recorded or missing((*claim.needs, *claim.counts_with), recorded)
-    }
-    others |= coverage.not_judged.keys()
-    return np.array([*(group in others for group in groups), False])[found["slot"]]
+def _of_others(claim: TraceClaim, found: Any, groups: Sequence[str], coverage: Coverage) -> tuple[Any, Any]:
+    """Which findings are about groups that cannot be judged, and which about groups of which a kind was not recorded
+    that may excuse them, and that the folds take as recorded. Where other groups have all excuses, the claim is about
+    those, and both are the same.
+    """
+    needs, excuses = (*claim.needs, *claim.counts_with), evidence_mask(claim.excused_by) & coverage.recorded
+    of_groups = coverage.of_groups.items()
+    unexcused = {group for group, recorded in of_groups if excuses & ~recorded}
+    others = {group for group, recorded in of_groups if missing(needs, recorded)} | coverage.not_judged.keys()
+    if not unexcused.issuperset(coverage.groups):
+        others |= unexcused
+
+    def about(those: Collection[str]) -> Any:
+        return np.array([*(group in those for group in groups), False])[found["slot"]]
+
+    return about(others), about(unexcused)
 
 
 def _save(rows: Any, statuses: Any, names: Names, coverage: Coverage) -> None:

@@ -37,8 +37,8 @@ _NAMED = 3
 """Maximum number of groups named in a reason."""
 
 LEVELS_UNTOLD = (
-    "it goes by the delay levels, and recordings of brokers tell none, or different ones; "
-    "--delays, or message_delay_level in the file of --config, would settle it"
+    "it goes by the delay levels, and recordings of brokers tell none, or different ones",
+    "--delays, or message_delay_level in the file of --config, would settle it",
 )
 
 
@@ -54,6 +54,7 @@ class ClaimVerdict:
         doubtful: number of violations in doubt.
         why: why it is unknown or not observable, and what would settle it; otherwise empty.
         holds_for: if it is unknown, the groups for which it holds, as nothing about them is lost or in doubt.
+        settling: what would settle it, as at the end of ``why``; empty if nothing is known to.
     """
 
     claim: TraceClaim
@@ -63,6 +64,7 @@ class ClaimVerdict:
     doubtful: int
     why: str = ""
     holds_for: tuple[str, ...] = ()
+    settling: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,16 +176,17 @@ def _verdict(
     shown = shown_by(claim, np.unique(explained).tolist())
     never, unseen = coverage.lacks(claim.needs), coverage.lacks(shown)
     mask = evidence_mask(kind for kinds in (*claim.needs, *shown) for kind in kinds)
-    hole = coverage.undecided(mask)
+    hole, settling = coverage.undecided(mask), ""
     if coverage.not_judged and not coverage.groups:
         group, reason = next(iter(coverage.not_judged.items()))
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
     elif never:
-        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events{would_settle(claim.settled_by, never)}"
+        verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events"
+        settling = would_settle(claim.settled_by, never)
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:
-        verdict, why = _doubt(code, claim, outcome, names, coverage, settings)
+        verdict, why, settling = _doubt(code, claim, outcome, names, coverage, settings)
     elif not judged:
         verdict, why = Verdict.NOT_OBSERVABLE, "nothing of that kind happened"
     elif unseen:
@@ -198,7 +201,14 @@ def _verdict(
         held = _held(code, mask, outcome, names, coverage)
         why = f"{_other_groups(held, coverage)}{why}"
     return ClaimVerdict(
-        claim=claim, verdict=verdict, judged=judged, violated=violated, doubtful=doubtful, why=why, holds_for=held
+        claim=claim,
+        verdict=verdict,
+        judged=judged,
+        violated=violated,
+        doubtful=doubtful,
+        why="; ".join(filter(None, [why, settling])),
+        holds_for=held,
+        settling=settling,
     )
 
 
@@ -229,34 +239,36 @@ def _other_groups(held: Sequence[str], coverage: Coverage) -> str:
 
 def _doubt(
     code: int, claim: TraceClaim, outcome: Outcome, names: Names, coverage: Coverage, settings: Settings
-) -> tuple[Verdict, str]:
+) -> tuple[Verdict, str, str]:
+    """The verdict of a claim all of whose findings are in doubt, why, and what would settle it."""
     rows = outcome.rows[(outcome.rows["claim"] == code) & (outcome.rows["doubt"] != 0)]
     doubts = Doubt(int(np.bitwise_or.reduce(rows["doubt"], initial=0)))
     if doubts & Doubt.SKEW:
         return (
             Verdict.UNKNOWN,
             "events of different clocks are closer than the allowed skew, or nothing says how far the clocks are apart",
+            "",
         )
     if doubts & Doubt.LEVELS:
-        return Verdict.UNKNOWN, LEVELS_UNTOLD
+        return Verdict.UNKNOWN, *LEVELS_UNTOLD
     if doubts & Doubt.GAP and not coverage.lacks(claim.counts_with):
         first = rows[(rows["doubt"] & Doubt.GAP) != 0][0]
         hole = hole_of(claim, first, names, coverage, settings)
         before = hole is not None and hole.until < coverage.begin
         # What was never recorded is not missing from the time before only.
         if not (before and (rows["doubt"] & Doubt.EVIDENCE).all()):
-            return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}"
+            return Verdict.UNKNOWN, f"what would excuse it may be lost{f': {hole}' if hole else ''}", ""
     evident = rows[(rows["doubt"] & Doubt.EVIDENCE) != 0] if coverage.processes else []
     who, kinds = next(filter(None, (unrecorded(claim, row, names, coverage) for row in evident)), ("", []))
     if who:
         lacks = _listed([(kind,) for kind in kinds])
-        return Verdict.NOT_OBSERVABLE, f"{who} recorded no {lacks} events, without which it cannot be told"
+        return Verdict.NOT_OBSERVABLE, f"{who} recorded no {lacks} events, without which it cannot be told", ""
     asked = [presupposed(claim.id, value).excuses for value in np.unique(rows["value"]).tolist()]
     excuses = [kind for kind in Kind if any(EVIDENCE_BIT[kind] & mask for mask in asked)]
     excuses += [kind for kind in claim.excused_by if kind is not Kind.ROLE_CHANGE and kind not in excuses]
     lacking = missing((*claim.counts_with, *((kind,) for kind in excuses)), coverage.recorded)[:MOST_NAMED]
     lacks = f"no {_listed(lacking)} events, which may explain it" if lacking else "what may explain it was not recorded"
-    return Verdict.NOT_OBSERVABLE, f"{lacks}{would_settle(claim.settled_by, lacking)}"
+    return Verdict.NOT_OBSERVABLE, lacks, would_settle(claim.settled_by, lacking)
 
 
 def _listed(missing: list[tuple[Kind, ...]]) -> str:

@@ -1,13 +1,14 @@
 """Other names of fields, as used by exporters that were written for RocketMQ's own classes, not for traces.
 
 A field with another name is ignored, so its event lacks that information, and claims would judge an incomplete event.
-The name is therefore reported, together with the field that it seems to mean.
+The name is therefore reported, together with the field that it seems to mean. A name that is one letter off, and that
+the file does not use otherwise, is damage: see :func:`damaged_name`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from .schema import BY_NAME
 
@@ -41,6 +42,31 @@ def other_names(given: Iterable[str]) -> dict[str, str]:
     """Of the names in events, those that are ignored, each with the field that it means and no other provides."""
     names = frozenset(given)
     return {name: meant for name in sorted(names - BY_NAME.keys()) if (meant := field_meant(name)) not in {"", *names}}
+
+
+def damaged_name(given: Collection[str], usual: Collection[str]) -> str:
+    """Which name of an event is a damaged one, in words; empty if none is.
+
+    It is one letter off from a field that the event lacks: what the event says is not what was written. Damage strikes
+    single lines, so a name that the file uses ``usual``-ly is another program's own.
+    """
+    for name in given:
+        if name not in usual:
+            for field in _one_letter_off(name):
+                if field not in given:
+                    return f"there is no field {name!a}; did you mean {field}?"
+    return ""
+
+
+def may_be_damaged(name: str) -> bool:
+    """Whether a name may have been a field of the schema before something happened to it."""
+    return any(_one_letter_off(name))
+
+
+def _one_letter_off(name: str) -> Iterator[str]:
+    for field in BY_NAME:
+        if len(name) == len(field) and sum(map(str.__ne__, name, field)) == 1 and name not in BY_NAME:
+            yield field
 
 
 def told(names: dict[str, str]) -> str:

@@ -31,6 +31,9 @@ WORDS: Mapping[str, frozenset[str]] = {
 NOWHERE = -1
 """RB-42: the offset of a pull of 4.9 whose client could not learn where to begin; it counts as not known."""
 
+_WHO = ("client", "incarnation")
+"""Without these, an event would be one of another process."""
+
 _BITS = {pa.int32(): 32, pa.int64(): 64}
 
 
@@ -49,7 +52,7 @@ def is_whole(field: Field) -> bool:
 
 
 def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
-    """The event with only its possible values; None if it has no time or kind, and is unusable.
+    """The event with only its possible values; None if it has no time or kind, or says wrongly who did it.
 
     Members that are null are left out. A word that this version does not know is reported and kept.
     """
@@ -62,7 +65,11 @@ def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
             continue
         wrong = _wrong(field, value)
         if wrong:
-            tell(Trouble.IMPOSSIBLE, f"{name} is {_shown(value)}, but {wrong}; it counts as not known")
+            left_out = name in _WHO
+            what = "the event is left out" if left_out else "it counts as not known"
+            tell(Trouble.IMPOSSIBLE, f"{name} is {_shown(value)}, but {wrong}; {what}")
+            if left_out:
+                return None
             continue
         if name in WORDS and value not in WORDS[name]:
             tell(Trouble.UNKNOWN_WORD, f"{name} is {_shown(value)}, which this version does not know")

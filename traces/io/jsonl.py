@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow.json
 from ..clocks.as_json import clocks_told
 from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
-from ..format.other_names import other_names, told
+from ..format.other_names import damaged_name, may_be_damaged, other_names, told
 from ..format.problems import Pass, Problems, Repeatable, Trouble
 from ..format.schema import ARROW, BY_NAME, Header, plain
 from .compressed import blocks_of, head_of
@@ -44,7 +44,9 @@ MOST_DAMAGED = 200_000
 """Number of damaged lines after which a file is no trace: to report one takes a thousand times as long as reading."""
 
 LOOKED_AT = 200
-"""Number of first lines that are checked for fields with other names, which occur from the beginning."""
+"""Number of first lines that are checked for fields with other names, and for names that another program adds to
+events: both occur from the beginning.
+"""
 
 # The parser has no dictionaries: words are texts while they are read.
 _TEXT = plain(ARROW)
@@ -88,7 +90,10 @@ class JsonLines:
         head = head_of(path)
         self.stated = self._header(head, problems)
         self.clocks: Clocks | None = clocks_told(self.stated, 1, problems)
-        _tell_other_names(head, self.file, problems)
+        first = _first_events(head)
+        _tell_other_names(first, self.file, problems)
+        names = Counter(itertools.chain.from_iterable(event for _, event in first))
+        self._usual = frozenset(name for name, count in names.items() if count > 1)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:
         line = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
@@ -138,7 +143,7 @@ class JsonLines:
         if not block.strip():
             return
         lines: Sequence[int] = ()
-        batch = _at_once(block, with_extra=with_extra)
+        batch = _at_once(block, None if with_extra else self._usual)
         if batch is not None:
             lines = range(line, line + len(batch))
             self.counted &= not batch.column("seq").null_count
@@ -176,6 +181,9 @@ class JsonLines:
             if MARK in value and "kind" not in value:
                 tell(Trouble.NO_TIME, "a second header; give the files as they were before they were put into one")
                 continue
+            if wrong := damaged_name(value, self._usual):
+                tell(Trouble.DAMAGED, wrong)
+                continue
             event = mend(value, tell)
             if event is not None:
                 self.counted &= "seq" in event
@@ -188,14 +196,19 @@ class JsonLines:
         return batch_of(events).append_column(EXTRA, pa.array(extras, pa.string())), lines
 
 
-def _tell_other_names(head: bytes, file: str, problems: Problems) -> None:
-    """Report fields of the first events whose names the schema does not know."""
+def _first_events(head: bytes) -> list[tuple[int, dict[str, Any]]]:
+    """The events among the first lines, each with its line."""
     lines = enumerate(head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:-1], 1)
+    values = ((line, value_of(text)) for line, text in itertools.islice(lines, LOOKED_AT))
+    return [(line, value) for line, value in values if isinstance(value, dict) and MARK not in value]
+
+
+def _tell_other_names(first: Sequence[tuple[int, Mapping[str, Any]]], file: str, problems: Problems) -> None:
+    """Report fields of the first events whose names the schema does not know."""
     found: dict[str, str] = {}
     at = 0
-    for line, text in itertools.islice(lines, LOOKED_AT):
-        value = value_of(text)
-        if isinstance(value, dict) and MARK not in value and (others := other_names(value)):
+    for line, event in first:
+        if others := other_names(event):
             at, found = at or line, {**others, **found}
     if found:
         problems.add(file, at, told(found), kind=Trouble.OTHER_NAME)
@@ -223,8 +236,13 @@ def _extra_of(value: Mapping[str, Any]) -> str | None:
     return json.dumps(unknown, ensure_ascii=True, separators=(",", ":")) if unknown else None
 
 
-def _at_once(block: bytes, *, with_extra: bool) -> pa.RecordBatch | None:
-    """All lines of a block as one batch; None if anything in it is unusual."""
+def _at_once(block: bytes, usual: Collection[str] | None) -> pa.RecordBatch | None:
+    """All lines of a block as one batch; None if anything in it is unusual.
+
+    Args:
+        block: whole lines.
+        usual: names of other programs, which are ignored; None if every name that the schema does not know is unusual.
+    """
     count = block.count(b"\n")
     if not block.startswith(b"{") or block.count(b"\n{") != count - 1 or _SECOND_VALUE.search(block):
         return None
@@ -234,12 +252,12 @@ def _at_once(block: bytes, *, with_extra: bool) -> pa.RecordBatch | None:
             pa.BufferReader(block),
             read_options=pyarrow.json.ReadOptions(block_size=min(len(block) + 1, _PARSED_AT_ONCE)),
             parse_options=pyarrow.json.ParseOptions(
-                explicit_schema=_TEXT, unexpected_field_behavior="error" if with_extra else "ignore"
+                explicit_schema=_TEXT, unexpected_field_behavior="error" if usual is None else "infer"
             ),
         )
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None
-    if len(table) != count:
+    if len(table) != count or any(may_be_damaged(name) for name in set(table.column_names).difference(usual or ())):
         return None
     batch = pa.RecordBatch.from_arrays([_column(table, field) for field in ARROW], schema=ARROW)
     if not is_clean(batch):

@@ -166,7 +166,7 @@ def _begin(s: Any, column: int, claim: int, slot: int, time: int) -> Any:
     return at
 
 
-def retract(rows: Any, *, order: Any, commits_by: Any, sends: Any, may_be_off: Any) -> Any:
+def retract(rows: Any, *, order: Any, commits_by: Any, sends: Any) -> Any:
     """The rows without the retractions: the rows to which these refer are in doubt.
 
     Args:
@@ -174,8 +174,6 @@ def retract(rows: Any, *, order: Any, commits_by: Any, sends: Any, may_be_off: A
         order: the order of events of two processes, see :mod:`..clocks.order`.
         commits_by: for each slot, the recorder of its commits; -1 if their clients are.
         sends: for each process, whether it stamps its commits itself.
-        may_be_off: for each process, whether its commits may be in another order than what it did. Otherwise they are
-            taken to be in order, except for what two-sided bounds of their clocks leave open.
     """
     is_retraction = rows["note"] == RETRACTION
     retractions, kept = rows[is_retraction], rows[~is_retraction]
@@ -196,10 +194,9 @@ def retract(rows: Any, *, order: Any, commits_by: Any, sends: Any, may_be_off: A
         by_broker &= sends[told["actor"]] == 0
         recorder = np.where(by_broker, commits_by[told["slot"]], told["actor"])
         after, before = ((recorder, each["actor"]), (each["actor"], recorder))
-        bounded = by_broker & ~may_be_off[each["actor"]]
         later = each["time"] >= told["time"]
-        limit = np.where(later, gaps(order, *after, bounded=bounded), gaps(order, *before, bounded=bounded))
-        near = (recorder != each["actor"]) & (limit > 0) & (np.abs(told["time"] - each["time"]) <= limit)
+        limit = np.where(later, gaps(order, *after), gaps(order, *before))
+        near = (recorder != each["actor"]) & (np.abs(told["time"] - each["time"]) <= limit)
         if each["offset"] < 0:
             near &= (told["other"] == each["actor"]) | (told["actor"] == each["other"])
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -135,6 +136,7 @@ def test_if_nothing_can_be_judged_what_would_settle_most_claims_is_said(
     code, out, _ = run(capsys, "check", offsets)
     assert code == 2
     assert "    9 claims: a consume-message hook (consumer side) would settle it\n" in out
+    assert all(line.endswith(" would settle it") for line in out.splitlines() if re.match(r" {4}\d+ claims?: ", line))
     assert "what now" not in out
 
 

@@ -28,7 +28,7 @@ def test_it_says_what_was_made_and_how_to_check_it(capsys: pytest.CaptureFixture
     assert [tuple(line.split()) for line in lines[1:-2]] == [
         (f"{count:,}", fact) for fact, count in truth["facts"].items()
     ]
-    assert truth["facts"]["violation:offset-never-past-unfinished"] == 2
+    assert truth["facts"]["violation:offset-never-past-unfinished"] == 3
     assert lines[-2:] == [
         f"what was injected: {folder}/truth.parquet",
         f"check it: rocketproof check {folder}/trace.jsonl",

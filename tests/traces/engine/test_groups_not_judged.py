@@ -140,6 +140,29 @@ def test_a_group_of_which_less_is_recorded_is_held_to_less(tmp_path: Path) -> No
     assert said.startswith("of group hooked what rests on client_start, ")
 
 
+@pytest.mark.parametrize("pulls", [False, True])
+def test_what_was_not_recorded_of_the_only_group_may_excuse_a_finding(tmp_path: Path, pulls: bool) -> None:
+    """A complete recording without any pull lacks the pulls: that a message comes again neither violates nor holds."""
+    who = {"client": "one", "group": "g"}
+    queue = {**who, "topic": "t", "broker": "b", "queue": 0}
+    message = {**queue, "offset": 1, "key": "K", "attempt": 0}
+    answer = {"kind": "pull_result", **queue, "offset": 1, "next": 2, "count": 1, "result": "found"}
+    events = [
+        {"time": 1_000, "kind": "client_start", **who},
+        {"time": 1_001, "kind": "assign", **queue, "offset": 1},
+        *([{"time": 1_003, "kind": "pull", **queue, "offset": 1}, {"time": 1_004, **answer}] if pulls else []),
+        {"time": 1_100, "kind": "deliver", **message},
+        {"time": 1_150, "kind": "result", **message, "result": "ok"},
+        {"time": 3_000, "kind": "deliver", **message},
+        {"time": 3_050, "kind": "result", **message, "result": "ok"},
+    ]
+    header = {"rocketproof_trace": 1, "evidence": sorted(set(Kind) - {Kind.GAP}), "complete": True, "groups": {"g": {}}}
+    found = check(written(tmp_path / "trace.jsonl", map(json.dumps, [header, *events])))
+    answered = found.verdict("every-duplicate-has-a-cause")
+    expected = (Verdict.VIOLATED, 1, 0) if pulls else (Verdict.NOT_OBSERVABLE, 0, 1)
+    assert (answered.verdict, answered.violated, answered.doubtful) == expected
+
+
 def test_a_group_that_consumes_a_static_topic_is_not_judged(tmp_path: Path) -> None:
     lines = lines_of("a6.jsonl.zst")
     (group,) = check(DATA / "a6.jsonl.zst").coverage.groups

@@ -77,7 +77,7 @@ def test_the_first_problem_is_an_error_if_asked_for(tmp_path: Path, monkeypatch:
 def test_an_event_without_its_place_is_a_hole_where_others_have_one(name: str, tmp_path: Path) -> None:
     """A damaged name of a field is a field that the schema does not know."""
     events = [delivery(number) for number in range(1, 13)]
-    events[5][name + "x"] = events[5].pop(name)
+    events[5][name + "-x"] = events[5].pop(name)
     (hole,) = scan(open_trace([write(tmp_path / "one.jsonl", HEADER, *events)])).holes
     assert (hole.since, hole.until, hole.kinds) == (6_000, 6_000, evidence_mask([Kind.DELIVER]))
     assert (str(hole), hole.group) == (f"deliver without {name}", "" if name == "group" else "g")

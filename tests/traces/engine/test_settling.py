@@ -16,7 +16,7 @@ def test_what_usually_settles_a_claim_is_known_by_its_kinds(claim) -> None:
 
 def test_a_hook_is_not_asked_for_where_it_was_given() -> None:
     usually = BY_ID["every-duplicate-has-a-cause"].settled_by
-    assert would_settle(usually, [(Kind.DELIVER,)]) == "; a consume-message hook (consumer side) would settle it"
-    assert would_settle(usually, [(Kind.ASSIGN,)]) == "; the client's log of added and removed queues would settle it"
+    assert would_settle(usually, [(Kind.DELIVER,)]) == "a consume-message hook (consumer side) would settle it"
+    assert would_settle(usually, [(Kind.ASSIGN,)]) == "the client's log of added and removed queues would settle it"
     assert would_settle(usually, []) == ""
     assert would_settle(usually, [(Kind.GAP,)]) == ""

@@ -85,8 +85,8 @@ DAMAGE = [
     ('{"time": 1, "kind": "deliver", "offset": 9223372036854775808}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "deliver", "queue": 2147483648}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "deliver", "level": -2}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
-    ('{"time": 1, "kind": "deliver", "client": 3}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
-    ('{"time": 1, "kind": "deliver", "client": "\\ud800"}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
+    ('{"time": 1, "kind": "deliver", "client": 3}', "IMPOSSIBLE", None),
+    ('{"time": 1, "kind": "deliver", "client": "\\ud800"}', "IMPOSSIBLE", None),
     ('{"time": 1, "kind": "deliver", "members": ["a", null]}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "deliver", "members": "a"}', "IMPOSSIBLE", {"time": 1, "kind": "deliver"}),
     ('{"time": 1, "kind": "levitate"}', "UNKNOWN_WORD", {"time": 1, "kind": "levitate"}),
@@ -96,6 +96,7 @@ DAMAGE = [
         {"time": 1, "kind": "deliver", "result": "odd"},
     ),
     ('{"time": 1, "kind": "deliver", "path": "odd"}', "UNKNOWN_WORD", {"time": 1, "kind": "deliver", "path": "odd"}),
+    ('{"time": 1, "kind": "deliver", "client": "one", "incarnation": -1}', "IMPOSSIBLE", None),
 ]
 
 

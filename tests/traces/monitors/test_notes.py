@@ -32,7 +32,7 @@ def outcome(*rows: Any, slots: int) -> tuple[list[int], list[int]]:
     order = np.zeros(3, ORDER)
     order["reference"], order["assumed"] = -1, 100
     nobody, by_clients = np.zeros(3, bool), np.full(slots, -1)
-    kept = retract(np.concatenate(rows), order=order, commits_by=by_clients, sends=nobody, may_be_off=nobody)
+    kept = retract(np.concatenate(rows), order=order, commits_by=by_clients, sends=nobody)
     return kept["doubt"].tolist(), violations_in(kept)[:, SKIPPED].tolist()
 
 
@@ -50,12 +50,21 @@ def test_a_retraction_is_about_what_another_process_told_of_that_offset_at_that_
     assert outcome(*found, of_its_own, taken_back, taken_back, slots=2) == ([skew, 0, 0, 0, 0], [4, 1])
 
 
+@pytest.mark.parametrize(("later", "doubts"), [(5, int(Doubt.SKEW)), (101, 0)])
+def test_what_a_broker_stored_is_in_no_certain_order_with_what_a_client_did(later: int, doubts: int) -> None:
+    order = np.zeros(3, ORDER)
+    order["reference"], order["assumed"] = -1, 100
+    rows = np.concatenate([row(1_000, 0, 5, OTHER), row(1_000 + later, 0, 5, OTHER, note=RETRACTION)])
+    kept = retract(rows, order=order, commits_by=np.array([FINDER]), sends=np.zeros(3, bool))
+    assert kept["doubt"].tolist() == [doubts]
+
+
 def test_many_retractions_are_each_held_against_their_own_queue_only(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
 
-    def counted(order: Any, first: Any, second: Any, **how: Any) -> Any:
+    def counted(order: Any, first: Any, second: Any) -> Any:
         looked_at.append(np.size(first) + np.size(second) - 1)
-        return gaps(order, first, second, **how)
+        return gaps(order, first, second)
 
     gaps = notes.gaps
     monkeypatch.setattr(notes, "gaps", counted)

@@ -72,7 +72,7 @@ _RESERVE = int64(RESERVE)
 
 _KIND = codes(Kind)
 _WITHOUT_ORIGIN, _WITHOUT_COUNT = 0, 1
-WITHOUT_ORIGIN, WITHOUT_COUNT = "events that name no message", "events of retries without a count"
+WITHOUT_ORIGIN, WITHOUT_COUNT = "events that name no message", "events without a count of retries"
 _PASSED_OVER = (WITHOUT_ORIGIN, WITHOUT_COUNT)
 _AHEAD = 512
 """How many events ahead deliveries are prefetched."""

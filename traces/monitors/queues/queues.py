@@ -9,7 +9,6 @@ it, by :mod:`..steps`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -153,21 +152,11 @@ class QueueFold:
             order=state.order,
             commits_by=state.slots["commits_by"],
             sends=state.actors["sends"],
-            may_be_off=self._may_be_off(),
         )
         late = late_rows(self._obligations.late(), self._obligations.obligations, **terms)
         without_cause, judged = self._causes.finish()
         rows = without_explained(np.concatenate([rows, late, without_cause]), **terms)
         return replace(outcome.with_rows(rows), judged=outcome.judged + self._obligations.judged + judged)
-
-    def _may_be_off(self) -> Any:
-        """For each process, whether its commits may be in another order than what it did: if any clock is seen to be
-        off or tells whole seconds, or if another process with its client id may have sent them.
-        """
-        clocks, actors = self._context.clocks, self._names.actors
-        is_off = clocks.corrects or any(clock.coarse for clock in clocks.clocks.values())
-        processes = Counter(actor.name for actor in actors)
-        return np.array([*(is_off or processes[actor.name] > 1 for actor in actors), is_off])
 
     def _tell_statuses(self, slots: int) -> Any:
         told = np.zeros((slots, len(MessageStatus)), np.int64)
