@@ -1,10 +1,12 @@
 """``rocketproof mutants --generated``: what its report says of the properties, in text, JSON and HTML."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
 
+from benchmarks import mutants as benchmark
 from benchmarks.mutants import DECISIONS, decided, undecided
 from rocketproof.checkers.catalogue import default_rows
 from rocketproof.checkers.mutation.changes import all_changes, parts
@@ -90,11 +92,36 @@ def test_what_kills_one_or_none_needs_a_reason_in_the_document() -> None:
     assert undecided(OUTCOMES, ROWS, f"| property | why |\n|---|---|\n| `{FREE}`, `x` | `{GONE}` |\n") == [GONE]
 
 
+def test_the_benchmark_reports_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "entries", lambda _: [])
+    monkeypatch.setattr(benchmark, "all_changes", lambda: CHANGES)
+    monkeypatch.setattr(benchmark, "default_rows", lambda: ROWS)
+    monkeypatch.setattr(benchmark, "settings", lambda _: SMALL)
+    monkeypatch.setattr(benchmark, "JOURNAL", tmp_path / "known.jsonl")
+    known, every, part, weak, left = benchmark.measure()
+    assert known["figure"] == "known bugs, tried"
+    assert [(item["figure"], item["killed"], item["share"]) for item in (every, part)] == [
+        ("generated mutants of all", 2, 1.0),
+        ("generated mutants of orderly_lock", 2, 1.0),
+    ]
+    assert (weak["one"], weak["none"], left["names"]) == ([GONE], [FREE], [GONE, FREE])
+
+
 def test_what_the_document_decides_about_exists() -> None:
     document = DECISIONS.read_text(encoding="utf-8")
     _, _, generated = document.partition("## Generated mutants")
     names = {*parts(), *(item.id for item in all_changes()), *(row.id for row in default_rows())}
     assert decided(generated) - names == set()
+
+
+PAIRS = re.findall(r"^\| `([a-z-]+)` \| `([a-z_.0-9]+)` \|", DECISIONS.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "mutant"), PAIRS)
+def test_the_one_mutant_that_the_document_names_is_noticed(name: str, mutant: str) -> None:
+    (change,) = [item for item in all_changes(mutant.partition(".")[0]) if item.id == mutant]
+    (outcome,) = judge([change], settings(row for row in default_rows() if row.id == name), RULES)
+    assert name in outcome.kills
 
 
 @pytest.mark.parametrize(
