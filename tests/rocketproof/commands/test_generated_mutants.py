@@ -33,6 +33,8 @@ FIRST = judge(CHANGES, SMALL, RULES)
 OUTCOMES = ask_further(FIRST, CHANGES, SMALL, RULES, Effort())
 MATRIX = Mutants(part="orderly_lock", matrix=True)
 EXCLUDES, FREE, GONE = "one-listener-a-queue", "released-queue-is-free", "gone-client-has-nothing"
+DOCUMENT = DECISIONS.read_text(encoding="utf-8")
+PAIRS = re.findall(r"^\| `([a-z-]+)` \| `([a-z_.0-9]+)` \|", DOCUMENT, re.MULTILINE)
 
 
 def test_properties_are_asked_beyond_the_first_row_that_changes(tmp_path: Path) -> None:
@@ -108,13 +110,10 @@ def test_the_benchmark_reports_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_the_document_decides_about_exists() -> None:
-    document = DECISIONS.read_text(encoding="utf-8")
-    _, _, generated = document.partition("## Generated mutants")
+    _, _, generated = DOCUMENT.partition("## Generated mutants")
     names = {*parts(), *(item.id for item in all_changes()), *(row.id for row in default_rows())}
     assert decided(generated) - names == set()
-
-
-PAIRS = re.findall(r"^\| `([a-z-]+)` \| `([a-z_.0-9]+)` \|", DECISIONS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert PAIRS
 
 
 @pytest.mark.parametrize(("name", "mutant"), PAIRS)
