@@ -405,14 +405,14 @@ def stratified(changes: list[Change], sample: int, seed: int) -> list[Change]:
     for stratum, inside in strata.items():
         # The first change of a small stratum is also placed by chance, so that small strata are neither all in nor all
         # out.
-        begins = _chance(seed, *stratum)
-        ordered = sorted(inside, key=lambda change: (_chance(seed, *stratum, change.text, change.told), change.id))
+        begins = chance(seed, *stratum)
+        ordered = sorted(inside, key=lambda change: (chance(seed, *stratum, change.text, change.told), change.id))
         turns.extend(((place + begins) / len(ordered), change.id) for place, change in enumerate(ordered))
     chosen = {name for _, name in sorted(turns)[:sample]}
     return [change for change in changes if change.id in chosen]
 
 
-def _chance(*names: object) -> float:
+def chance(*names: object) -> float:
     """A number from 0 to below 1 that depends only on names."""
     digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48

@@ -51,29 +51,23 @@ class Found:
     taken: frozenset[str] = frozenset()  # names of the actions that happened
 
 
-def hunt(
-    native: NativeMachine, questions: Sequence[Question], *, max_states: int, every_row: bool = False, near: Any = ()
-) -> Found:
-    """Judge the rows of one configuration, those about states first, until one changes; with ``every_row``, judge
-    all.
+def hunt(native: NativeMachine, questions: Sequence[Question], *, max_states: int, near: Any = ()) -> Found:
+    """Judge the rows of one configuration, those about states first, until one changes.
 
     The search begins in the initial state and in packed states ``near`` a difference, which the machine can reach.
     """
     states = [item for item in questions if item.property.kind not in OF_RUNS]
-    found = _States(native, states, max_states, every_row, near).run()
-    if not found.complete or (found.kills and not every_row):
+    found = _States(native, states, max_states, near).run()
+    if not found.complete or found.kills:
         return found
     whole_runs = [item for item in questions if item.property.kind in OF_RUNS]
-    return _whole_runs(native, whole_runs, found, max_states, every_row)
+    return _whole_runs(native, whole_runs, found.taken, max_states)
 
 
 class _States:
     """A breadth-first search that checks from time to time what it has found."""
 
-    def __init__(
-        self, native: NativeMachine, questions: Sequence[Question], max_states: int, every_row: bool, near: Any
-    ) -> None:
-        self._every_row = every_row
+    def __init__(self, native: NativeMachine, questions: Sequence[Question], max_states: int, near: Any) -> None:
         self._native = native
         self._questions = questions
         self._bits = [native.predicates.index(item.goal) for item in questions]
@@ -97,23 +91,22 @@ class _States:
         search.watch_first(self._asked, self._space)
 
     def run(self) -> Found:
-        """Search until a row that must hold is violated (if one is enough), to the end, or to the limit."""
+        """Search until a row that must hold is violated, to the end, or to the limit."""
         pause = _FIRST_PAUSE
         while True:
             status = search.advance(self._asked, self._space, self._room, pause, False, None)
-            violated = self._violated()
-            if violated and not self._every_row:
+            if violated := self._violated():
                 return Found(kills=violated, complete=False)
             if status == search.WROTE_OUTSIDE:
                 label = self._native.lowered.instances[int(self._space.control[search.WRONG_INSTANCE])].action.name
-                return Found(kills=(*violated, Kill(row=label, how=How.OUTSIDE)), complete=False)
+                return Found(kills=(Kill(row=label, how=How.OUTSIDE),), complete=False)
             if status == search.DONE:
-                return Found(kills=(*violated, *self._missing()), complete=True, taken=self._actions())
+                return Found(kills=self._missing(), complete=True, taken=self._actions())
             if status == search.SLOTS_FULL:
                 self._space = self._space._replace(slots=np.zeros(len(self._space.slots) * 4, np.uint32))
                 search.index(self._space.table, int(self._space.control[search.COUNT]), self._space.slots, 0, 1)
             if status == search.TABLE_FULL or self._space.control[search.COUNT] >= self._limit:
-                return Found(kills=violated, complete=False)
+                return Found(kills=(), complete=False)
             pause *= 2
 
     def _violated(self) -> tuple[Kill, ...]:
@@ -140,11 +133,8 @@ class _States:
         return frozenset(item.action.name for item, count in zip(instances, self._space.taken, strict=False) if count)
 
 
-def _whole_runs(
-    native: NativeMachine, questions: Sequence[Question], found: Found, max_states: int, every_row: bool
-) -> Found:
-    """Rows about whole runs that change: a fair run now violates a row that held, or none does any more."""
-    kills = [*found.kills]
+def _whole_runs(native: NativeMachine, questions: Sequence[Question], taken: frozenset[str], max_states: int) -> Found:
+    """The first row about whole runs that changes: a fair run now violates a row that held, or none does any more."""
     whole: Graph | None = None
     for item in questions:
         # Whatever follows a goal that must be reached once does not matter.
@@ -155,17 +145,13 @@ def _whole_runs(
             else:
                 graph = whole = whole or reachable_graph(native, limits=Limits(states=max_states))
         except ModelError:
-            return Found(kills=(*kills, Kill(row=item.row.id, how=How.OUTSIDE)), complete=False)
+            return Found(kills=(Kill(row=item.row.id, how=How.OUTSIDE),), complete=False)
         if graph.limit:
-            return Found(kills=tuple(kills), complete=False, taken=found.taken)
-        violated = violates(graph, item)
-        if violated and item.row.expected is Verdict.HOLDS:
-            kills.append(Kill(row=item.row.id, how=How.VIOLATED))
-            if not every_row:
-                return Found(kills=tuple(kills), complete=False)
-        if not violated and item.row.expected is Verdict.VIOLATED:
-            kills.append(Kill(row=item.row.id, how=How.FINDING_GONE))
-    return Found(kills=tuple(kills), complete=True, taken=found.taken)
+            return Found(kills=(), complete=False, taken=taken)
+        if violates(graph, item) != (item.row.expected is Verdict.VIOLATED):
+            how = How.FINDING_GONE if item.row.expected is Verdict.VIOLATED else How.VIOLATED
+            return Found(kills=(Kill(row=item.row.id, how=how),), complete=False)
+    return Found(kills=(), complete=True, taken=taken)
 
 
 def violates(graph: Graph, item: Question, unfair: str = "") -> bool:

@@ -14,6 +14,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ...model.kernel import ModelError
+
 THEOREMS = "theorems"
 """Stands for the configuration when rules are judged without a machine."""
 
@@ -42,14 +44,20 @@ class Finding:
 class Journal:
     """Findings in a file, or in no file at all; several processes may write to one file."""
 
-    def __init__(self, path: Path | None = None, *, every_row: bool = False) -> None:
-        """Read the findings about the same texts, judged with the same ``every_row``, or begin anew."""
+    def __init__(self, path: Path | None = None) -> None:
+        """Read the findings about the same texts, or begin anew.
+
+        Raises:
+            ModelError: the file is no journal.
+        """
         self.found: dict[tuple[str, str], Finding] = {}
         self._path = path
         if path is None:
             return
-        head = json.dumps({"texts": _fingerprint(), "every row": every_row})
+        head = json.dumps({"texts": _fingerprint()})
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        if any(lines) and not lines[0].startswith('{"texts"'):
+            raise ModelError(f"{path} is not a file of --keep, and would be overwritten; name another.")
         if lines[:1] != [head]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{head}\n", encoding="utf-8")

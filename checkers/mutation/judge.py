@@ -12,11 +12,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...model.kernel import ModelError
 from ...model.kernel.native import CodeCache
 from ...model.kernel.plain import PlainMachine
+from ...properties.claim import Claim
 from ...properties.verdict import Verdict
 from ..engines import OF_RUNS
 from ..liveness.graph import reachable_graph
@@ -28,6 +29,8 @@ from .ground import Ground, Setting, texts_of
 from .journal import THEOREMS, Finding, Journal
 from .theorems import Theorems, same_rule
 from .walk import Apart, apart
+
+T = TypeVar("T")
 
 FEW = 6
 """Number of unjudged configurations of a mutant up to which a second round with higher limits pays."""
@@ -57,12 +60,12 @@ class Outcome:
         change: the mutant, without its code.
         fate: what became of it.
         row: id of the first row that changes; ``how`` and ``where``: in which way, and in which configuration.
-        kills: ids of all rows known to change.
-        asked: ids of the rows that could have changed: those of all configurations in which it makes a difference.
+        kills: ids of the rows known to change.
+        asked: ids of the rows that were asked where it makes a difference.
         used, differs: number of configurations that use its text, and in which it makes a difference.
         compared: number of states in which its steps were compared with the original ones.
-        run: if it survived, the shortest run that distinguishes it from the original machine, and what differs after
-            it.
+        run: if it survived, the shortest run that distinguishes it from the original machine in the smallest
+            configuration in which it differs, and what differs after it.
         reason: why the fate is UNKNOWN or NO_MACHINE.
         seconds: processor time.
     """
@@ -93,7 +96,6 @@ class Effort:
     # second round
     far: int = 0
     jobs: int = 1  # number of processes
-    every_row: bool = False  # judge all rows of all configurations, even after the first that changes
 
 
 def judge(
@@ -112,30 +114,36 @@ def judge(
     judgement that was interrupted continues where it stopped.
     """
     chosen = effort or Effort()
-    known = Journal(journal, every_row=chosen.every_row)
+    known = Journal(journal)
     jobs = max(1, min(chosen.jobs, len(changes)))
-    if jobs == 1:
-        return _Judge(changes, suite, theorems, chosen, known, cache, progress).run()
-    found: dict[str, Outcome] = {}
-    shares = [changes[number::jobs] for number in range(jobs)]
 
     def judged(number: int) -> list[Outcome]:
-        return _Judge(shares[number], suite, theorems, chosen, known, cache, progress if number == 0 else None).run()
+        told = progress if number == 0 else None
+        outcomes = _Judge(changes[number::jobs], suite, theorems, chosen, known, cache, told).run()
+        return [_sendable(item) for item in outcomes]
 
-    global _share
-    _share = judged
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as executor:
-        for outcomes in executor.map(_run_share, range(jobs)):
-            found.update((item.change.id, item) for item in outcomes)
+    found = {item.change.id: item for outcomes in in_processes(judged, jobs) for item in outcomes}
     return [found[change.id] for change in changes]
 
 
-_share: Callable[[int], list[Outcome]] | None = None
+def in_processes(work: Callable[[int], T], jobs: int) -> list[T]:
+    """What ``work`` returns for each number below ``jobs``, computed in as many processes, which know what this one
+    knows.
+    """
+    if jobs == 1:
+        return [work(0)]
+    global _work
+    _work = work
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as executor:
+        return list(executor.map(_run_share, range(jobs)))
 
 
-def _run_share(number: int) -> list[Outcome]:
-    assert _share is not None
-    return [_sendable(item) for item in _share(number)]
+_work: Callable[[int], Any] | None = None
+
+
+def _run_share(number: int) -> Any:
+    assert _work is not None
+    return _work(number)
 
 
 def _sendable(outcome: Outcome) -> Outcome:
@@ -199,8 +207,7 @@ class _Judge:
     def run(self) -> list[Outcome]:
         for case in self._cases:
             self._note(case, THEOREMS, 0, self._ask_theorems)
-        every = self._effort.every_row
-        alive = [case for case in self._cases if not case.proved and (every or not case.kills)]
+        alive = [case for case in self._cases if not case.proved and not case.kills]
         asked = [
             (setting, texts_of(setting), setting.machine.configure(**setting.constants).actions())
             for setting in (self._suite if alive else ())
@@ -208,10 +215,10 @@ class _Judge:
         for _, _, actions in asked:
             self._there.update(actions)
         for number, (setting, texts, actions) in enumerate(asked, start=1):
-            here = [case for case in alive if _may_matter(case.change, actions, texts)]
+            here = [case for case in alive if may_matter(case.change, actions, texts)]
             self._progress(f"{number} of {len(self._suite)} configurations, {len(alive)} mutants left")
             self._round(setting, here, self._effort.states)
-            alive = [case for case in alive if every or not case.kills]
+            alive = [case for case in alive if not case.kills]
             if not alive:
                 break
         few = [case for case in alive if case.limits and len(case.limits) <= FEW and not case.kills]
@@ -246,14 +253,9 @@ class _Judge:
         rows = self._theorems.using(case.change)
         if rows and same_rule(case.change):
             return Finding(proved=True)
-        kills = []
-        for row in rows:
-            how = self._theorems.kill(case.change, row)
-            if how:
-                kills.append((row.id, how))
-                if not self._effort.every_row:
-                    break
-        return Finding(used=len(rows), differs=len(rows), kills=tuple(kills))
+        answers = ((row.id, self._theorems.kill(case.change, row)) for row in rows)
+        kill = next(((row, how) for row, how in answers if how), None)
+        return Finding(used=len(rows), differs=len(rows), kills=(kill,) if kill else ())
 
     def _ask(self, ground: Ground | None, states: int, case: _Case) -> Finding:
         assert ground is not None
@@ -280,7 +282,6 @@ class _Judge:
             native,
             ground.questions,
             max_states=4 * states,
-            every_row=self._effort.every_row,
             near=difference,
         )
         if hunted.kills:
@@ -307,19 +308,19 @@ class _Judge:
         ground.prepare()
         if ground.graph.limit:
             return Finding(used=1, limit=f"{ground.setting.title}: {ground.graph.limit}")
-        kills: list[tuple[str, str]] = []
         for item in questions:
             if item.row.expected is Verdict.HOLDS and hunting.violates(ground.graph, item, change.action):
-                kills.append((item.row.id, hunting.How.VIOLATED))
-                if not self._effort.every_row:
-                    break
-        return Finding(used=1, differs=1, kills=tuple(kills))
+                return Finding(used=1, differs=1, kills=((item.row.id, hunting.How.VIOLATED),))
+        return Finding(used=1, differs=1)
 
-    def _rows_of(self, case: _Case) -> Iterator[Row]:
-        """The rows of all configurations in which a mutant makes a difference, and the theorems that call its text."""
+    def _asked(self, case: _Case) -> Iterator[str]:
+        """Ids of the rows that were judged: the first that changes, or all where a difference changes none."""
+        yield from (row for row, _, _ in case.kills)
         for where, found in case.findings.items():
-            if found.differs:
-                yield from self._theorems.using(case.change) if where == THEOREMS else self._rows[where]
+            if found.differs and not found.kills and not found.limit:
+                rows = self._theorems.using(case.change) if where == THEOREMS else self._rows[where]
+                all_kinds = case.change.sort is not Sort.UNFAIR
+                yield from (row.id for row in rows if all_kinds or _is_of_runs(row))
 
     def _outcome(self, case: _Case) -> Outcome:
         kills, limits = case.kills, case.limits
@@ -352,7 +353,7 @@ class _Judge:
             how=str(how),
             where=where,
             kills=tuple(dict.fromkeys(row for row, _, _ in kills)),
-            asked=tuple(dict.fromkeys(row.id for row in self._rows_of(case))),
+            asked=tuple(dict.fromkeys(self._asked(case))),
             used=used,
             differs=differs,
             compared=case.total("compared"),
@@ -363,7 +364,11 @@ class _Judge:
         )
 
 
-def _may_matter(change: Change, actions: Set[str], texts: Set[types.CodeType]) -> bool:
+def _is_of_runs(row: Row) -> bool:
+    return isinstance(row.subject, Claim) and row.subject.property.kind in OF_RUNS
+
+
+def may_matter(change: Change, actions: Set[str], texts: Set[types.CodeType]) -> bool:
     """Whether a change can affect a setting, judged by names."""
     return change.action in actions if change.function is None else change.function.__code__ in texts
 
@@ -388,6 +393,10 @@ def in_words(outcome: Outcome) -> str:
             if outcome.reason:
                 return outcome.reason
             return f"the same steps in {counted(outcome.compared, 'state')} of {counted(outcome.used, 'configuration')}"
+        case Fate.SURVIVED if outcome.change.sort is Sort.UNFAIR:
+            return (
+                f"no claim about whole runs needs it, in {counted(outcome.differs, 'configuration')} with such claims"
+            )
         case Fate.SURVIVED:
             return (
                 f"a step differs in {outcome.differs} of {counted(outcome.used, 'configuration')}, and no row notices"

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..checkers.catalogue import default_rows
 from ..checkers.mutation.changes import Change, all_changes, parts, stratified
+from ..checkers.mutation.further import ask_further
 from ..checkers.mutation.ground import settings
 from ..checkers.mutation.judge import Effort, Fate, Outcome, in_words, judge
 from ..checkers.mutation.summary import Score, by_kind, by_part, idle, not_asked, notices, only_one, whole
@@ -40,32 +41,35 @@ def generated(asked: Mutants) -> int:
         0 if none survived, or as many were killed as required; 1 otherwise; 2 if something is unknown.
 
     Raises:
-        InputError: an unknown part or id, an impossible sample, or a file that cannot be written.
+        InputError: an unknown part or id, an impossible sample or limit, or a file that cannot be written.
     """
-    console = console_beside(asked.json, asked.html, asked.keep)
+    console = console_beside(asked.json, asked.report, asked.keep)
     changes = chosen(asked)
     if asked.list_only:
         for change in changes:
             console.say(f"{change.id}  {change.sort}: {change.told}")
         return 0
     limit = Request().with_texts(limits=asked.limit or ()).limit
+    if other := limit.model_dump(exclude_none=True, exclude={"states"}):
+        raise InputError(f"--limit {next(iter(other))} does not bound generated mutants; possible: states=N.")
     rows = default_rows()
     started = time.perf_counter()
+    effort = Effort(states=limit.states or USUAL_STATES, far=USUAL_STATES, jobs=asked.jobs)
     with console.status("starting", spinner="dots") as status:
-        outcomes = judge(
-            changes,
-            settings(rows),
-            Theorems.of(rows),
-            Effort(states=limit.states or USUAL_STATES, far=USUAL_STATES, jobs=asked.jobs, every_row=asked.matrix),
-            journal=Path(asked.keep) if asked.keep else None,
-            cache=user_cache("mutants"),
-            progress=status.update,
-        )
+        judging: dict[str, Any] = {
+            "journal": Path(asked.keep) if asked.keep else None,
+            "cache": user_cache("mutants"),
+            "progress": status.update,
+        }
+        suite, theorems = settings(rows), Theorems.of(rows)
+        outcomes = judge(changes, suite, theorems, effort, **judging)
+        if asked.matrix:
+            outcomes = ask_further(outcomes, changes, suite, theorems, effort, **judging)
     seconds = time.perf_counter() - started
     _print(console, outcomes, rows, asked, limit, seconds)
     write_json(asked.json, as_object(outcomes, rows, asked))
-    if asked.html:
-        write(asked.html, page(outcomes, rows, asked))
+    if asked.report:
+        write(asked.report, page(outcomes, rows, asked))
     return exit_code(outcomes, asked.at_least)
 
 
@@ -190,18 +194,18 @@ def _print(
 
 
 def print_notices(console: SafeConsole, outcomes: Sequence[Outcome], rows: Sequence[Row]) -> None:
-    """Print which properties notice only one mutant, and which none; this is known if every row was judged."""
+    """Print which properties notice only one mutant, and which none."""
     found = notices(outcomes, rows)
     one, none, unasked = only_one(found), idle(found), not_asked(found)
     width = max((len(item.id) for item in (*one, *none)), default=0)
-    console.say(f"{len(one)} properties notice only one mutant", "bold")
+    console.say(f"properties that notice only one mutant: {len(one)}", "bold")
     for item in one:
         console.say(f"  {item.id:{width}}  {item.mutants[0]}, of {item.asked}")
-    head = f"{len(none)} properties notice none of those that differ where they are claimed"
+    head = f"properties that notice none of those that differ where they are claimed: {len(none)}"
     console.say(head, "bold")
     for item in none:
         console.say(f"  {item.id:{width}}  of {item.asked}")
-    head = f"{len(unasked)} properties are claimed only where none of these differs"
+    head = f"properties of which nothing is known, as none of these differs where they are claimed: {len(unasked)}"
     console.say(head, "bold")
     console.print()
 

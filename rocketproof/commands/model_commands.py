@@ -153,15 +153,21 @@ def mutants(asked: Mutants) -> None:
         "--sample": asked.sample,
         "--seed": asked.seed,
         "--at-least": asked.at_least,
-        "--html": asked.html,
         "--keep": asked.keep,
     }
-    of_known = {"--picture": asked.picture, "--junit": asked.junit, "--all-rows": asked.all_rows}
+    of_known = {
+        "--picture": asked.picture,
+        "--junit": asked.junit,
+        "--all-rows": asked.all_rows,
+        "--stories": asked.stories,
+    }
     misplaced = next((name for name, value in (of_known if asked.generated else of_generated).items() if value), "")
     if misplaced and asked.generated:
         raise InputError(f"{misplaced} is about known bugs; leave --generated out.")
     if misplaced:
         raise InputError(f"{misplaced} is about generated mutants; add --generated.")
+    if asked.seed and asked.sample is None:
+        raise InputError("--seed chooses a sample; add --sample N.")
     if asked.generated:
         from .generated_mutants import generated as run
     else:

@@ -13,16 +13,25 @@ class Mutants:
     """Of ``mutants``, about known bugs and about generated ones."""
 
     ids: Annotated[list[str] | None, argument("ID", "Ids of known bugs, as --list shows them, or a letter.")] = None
-    matrix: Annotated[bool, flag("--matrix", "Try all other properties and engines too: the kill matrix.")] = False
+    matrix: Annotated[
+        bool,
+        flag(
+            "--matrix",
+            "Try all other properties and engines too: the kill matrix. With --generated: which properties notice one "
+            "mutant only, or none.",
+        ),
+    ] = False
     all_rows: Annotated[
         bool, flag("--all-rows", "Ask all rows of the suite about a machine with the bug: which answers change.")
     ] = False
     limit: Annotated[
-        list[str] | None, option("NAME=VALUE", "As for verify; default states=30000000 for each search.")
+        list[str] | None, option("NAME=VALUE", "As for verify; default states=30000000, with --generated 1000000.")
     ] = None
     json: Json = ""
     junit: Junit = ""
-    report: Annotated[str, option("FILE.html", "Write a page in which each bug opens as its counterexample.")] = ""
+    report: Annotated[
+        str, option("FILE.html", "Write a page; in that of known bugs each opens as its counterexample.")
+    ] = ""
     picture: Annotated[str, option("FILE", "Draw the first counterexample, as SVG.")] = ""
     stories: Annotated[bool, flag("--stories", "Print the story of every counterexample.")] = False
     list_only: Annotated[bool, flag("--list", "List the mutants instead of trying them.")] = False
@@ -38,5 +47,4 @@ class Mutants:
     at_least: Annotated[
         float | None, option("PERCENT", "With --generated: exit code 0 if at least this share is killed.")
     ] = None
-    html: Annotated[str, option("FILE|-", "With --generated: write the report as a page.")] = ""
     keep: Annotated[str, option("FILE", "With --generated: keep results in FILE, and continue from it.")] = ""

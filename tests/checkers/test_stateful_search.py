@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.checkers.catalogue import default_rows, preset_rows
+from benchmarks.stateful import became_of, findings, measure
+from rocketproof.checkers.catalogue import preset_rows
 from rocketproof.checkers.explore import explore
 from rocketproof.checkers.stateful import stateful
 from rocketproof.checkers.stateful_search import search_stateful
-from rocketproof.checkers.suite import Options, Row, run_suite
+from rocketproof.checkers.suite import Options, run_suite
 from rocketproof.model.examples import two_phase_commit
 from rocketproof.model.kernel import ModelError
 from rocketproof.model.long_polling import long_polling
@@ -20,20 +21,20 @@ from rocketproof.properties.property import Kind, Property
 from rocketproof.properties.verdict import Verdict
 
 
-def findings(machine: str) -> list[Row]:
-    return [
-        row
-        for row in default_rows()
-        if row.machine == machine and row.expected is Verdict.VIOLATED and "stateful" in row.engines
-    ]
-
-
 def test_what_is_found_is_as_short_as_what_the_search_finds() -> None:
     rows = findings("long_polling")
     found = [outcome.result for outcome in run_suite(rows, Options(engine="stateful", runs=60))]
     searched = [outcome.result for outcome in run_suite(rows)]
     assert [item.verdict for item in found] == [Verdict.VIOLATED] * len(rows) == [Verdict.VIOLATED] * 2
     assert [item.run and len(item.run) for item in found] == [item.run and len(item.run) for item in searched] == [6, 6]
+
+
+def test_the_benchmark_counts_what_is_as_short_as_what_the_search_finds() -> None:
+    counted = {"findings": 2, "as short": 2, "longer": 0, "not found": 0, "share": 1.0}
+    *_, machine, together = measure("long_polling")
+    assert machine == {"figure": "long_polling", **counted}
+    assert together.items() >= {"figure": "all", **counted}.items()
+    assert [became_of(*lengths) for lengths in ((5, 5), (6, 5), (None, 5))] == ["as short", "longer", "not found"]
 
 
 def test_runs_that_hypothesis_shrinks_to_longer_ones_become_as_short() -> None:

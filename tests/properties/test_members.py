@@ -8,7 +8,7 @@ from rocketproof.checkers.catalogue import member_rows
 from rocketproof.checkers.liveness import check_all_eventually
 from rocketproof.checkers.mutation.changes import all_changes
 from rocketproof.checkers.mutation.ground import settings
-from rocketproof.checkers.mutation.judge import Effort, Fate, judge
+from rocketproof.checkers.mutation.judge import Fate, judge
 from rocketproof.checkers.mutation.theorems import Theorems
 from rocketproof.checkers.suite import run_suite
 from rocketproof.model.everything import everything
@@ -80,7 +80,7 @@ def test_locks_that_expire_again_and_again_hold_nothing_up() -> None:
 )
 def test_a_broken_mechanism_is_noticed(text: str, told: str, row: str) -> None:
     (change, *_) = [item for item in all_changes("everything") if item.text == text and told in item.told]
-    here = [item for item in settings(ROWS) if any(each.id == row for each in item.rows)]
-    (outcome,) = judge([change], here, Theorems([]), Effort(every_row=True))
+    here = settings(item for item in ROWS if item.id == row)
+    (outcome,) = judge([change], here, Theorems([]))
     assert outcome.fate is Fate.KILLED
     assert row in outcome.kills
