@@ -195,13 +195,16 @@ def _found(paths: Sequence[Path | str], problems: Problems) -> Iterator[_Found]:
 
 
 def _inside(folder: Path, problems: Problems) -> Iterator[Path]:
-    """The files of a folder and of those in it, but for hidden ones. A folder that cannot be listed is a problem."""
+    """The files of a folder and of those in it, but for hidden ones. A folder that cannot be listed is a problem.
+
+    ``.rocketmq_offsets`` is no hidden folder: broadcasting clients keep their offsets there (LocalFileOffsetStore).
+    """
 
     def unreadable(error: OSError) -> None:
         problems.add(str(error.filename), 0, f"the folder cannot be listed: {error.strerror}", kind=Trouble.UNREADABLE)
 
     for parent, folders, files in os.walk(folder, onerror=unreadable):
-        folders[:] = [name for name in folders if not _hidden(name)]
+        folders[:] = [name for name in folders if name == ".rocketmq_offsets" or not _hidden(name)]
         yield from (path for name in files if not _hidden(name) and _is_file(path := Path(parent, name)))
 
 

@@ -87,6 +87,14 @@ def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
     assert (trace.rows, trace.time_range, trace.problems.count) == (None, None, 0)
 
 
+def test_the_folder_of_broadcasting_offsets_is_not_hidden(tmp_path: Path) -> None:
+    folder = tmp_path / ".rocketmq_offsets" / "10.0.0.2@DEFAULT" / "CG"
+    folder.mkdir(parents=True)
+    queue = '{"brokerName":"broker-a","queueId":0,"topic":"orders"}'
+    (folder / "offsets.json").write_text(f'{{"offsetTable":{{{queue}:12}}}}')
+    assert [Path(file).name for file in open_trace([tmp_path]).files] == ["offsets.json"]
+
+
 def test_a_file_is_read_once_and_wherever_it_is_named(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.jsonl", HEADER, delivery(1)), write(tmp_path / "b.jsonl", HEADER, delivery(2))
     assert offsets(open_trace([second, first, tmp_path, second]).batches()) == [1, 2]

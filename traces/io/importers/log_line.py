@@ -128,7 +128,8 @@ def log_lines(
     """The messages of a log file, in its order. Further lines of a message are counted in ``skipped``.
 
     With ``zone``, all times are in this zone, otherwise in that of their layout; with ``only``, lines with other
-    numbers are passed over. Impossible times are ``problems``.
+    numbers are passed over. Impossible times, and lines that a crash or a bad disk has overwritten with zero bytes, are
+    ``problems``. Zero bytes at the beginning of a file replace nothing: it was emptied while the program wrote on.
     """
     wanted = iter(only) if only is not None else None
     next_wanted = next(wanted, 0) if wanted is not None else 0
@@ -142,6 +143,11 @@ def log_lines(
         # In a zone with daylight saving, the line before tells how a time is read.
         if is_passed_over and not isinstance(told, ZoneInfo):
             continue
+        if "\0" in line:
+            line = line.lstrip("\0") if number == 1 else line
+            if "\0" in line:
+                problems.add(str(path), number, "zero bytes where text was; left out")
+                continue
         found = layout_of(line)
         if found is None:
             skipped[CONTINUATION] += 1

@@ -418,6 +418,14 @@ def test_the_header_tells_groups_zone_and_evidence(tmp_path):
     assert imported(tmp_path, old(NAMING), zone="+02:00")[0].header.release == "4.9.8"
 
 
+def test_zero_bytes_in_a_line_are_damage_but_not_before_the_first(tmp_path):
+    # A log that is copied and then emptied (logrotate's copytruncate) begins with as many zero bytes as it was long.
+    damaged = old(NAMING).replace("updateConsumeOffset", "\0" * 19)
+    _, events, problems = imported(tmp_path, "\0" * 300 + old(NAMING) + damaged + old(NAMING))
+    assert [event["kind"] for event in events] == ["commit", "commit"]
+    assert [(problem.line, problem.what) for problem in problems.kept] == [(2, "zero bytes where text was; left out")]
+
+
 def test_the_zone_is_an_option(tmp_path):
     assert imported(tmp_path, new(NAMING), zone="UTC")[1][0]["time"] == T_UTC
     assert imported(tmp_path, old(NAMING), zone="Europe/Berlin")[1][0]["time"] == T_UTC - 2 * 3_600_000
