@@ -63,12 +63,6 @@ def watched(k: Constants) -> bool:
     return retries(k) and bool(k.watch_retries)
 
 
-def keeps_start_times(k: Constants) -> bool:
-    """Whether a message may wait for its listener with the start time of an earlier call (PQ-9)."""
-    ways = ("refused", "lost_replies", "count_resets", "repeated_fallbacks", "refusals")
-    return retries(k) and bool(k.expiries) and any(k[way] for way in ways)
-
-
 def _codes(k: Constants) -> int:
     return int(k.queues * k.messages) - 1 if retries(k) and isinstance(k.messages, int) else 0
 
@@ -93,7 +87,6 @@ class RetryCopyState(State):
     origin_id = variable(Int(0, _codes), Copy, when=retries, doc="ORIGIN_MESSAGE_ID (SB-21)")
     content = variable(Int(0, lambda k: max(int(k.copies) - 1, 0)), Message, when=retries, doc="of the retry queue")
     dead_letter_permission = variable(Int(0, READ | WRITE), when=retries, doc="of the topic; 0: not there yet")
-    started = variable(bool, Copy, when=keeps_start_times, doc="it carries the start time of an earlier call (PQ-9)")
     source = variable(Int(0, _codes), Copy, when=watched, doc="the message whose delivery led to it")
     tries = variable(Int(0, most_times), Copy, when=watched, doc="how often its message was sent back before it")
     reason = variable(Cause, Copy, when=watched, doc="why its message may have further copies")
@@ -137,11 +130,6 @@ def root_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
 def tries_of(s: GroupState, q: IntLike, m: IntLike) -> IntLike:
     """How often the message at ``m`` of ``q`` was really sent back before."""
     return s.tries[s.content[m]] if is_retry(s.constants, q) else 0
-
-
-def is_started(s: GroupState, q: IntLike, m: IntLike) -> BoolLike:
-    """Whether the message is stored with the start time of an earlier call."""
-    return s.started[s.content[m]] if is_retry(s.constants, q) else False
 
 
 @retry_copy.definition
@@ -196,8 +184,6 @@ def store(s: GroupState, *copies: NewCopy) -> None:
         s.level[k] = copy.level
         s.root[k] = root_of(s, copy.q, copy.m)
         s.origin_id[k] = kept_origin(s, copy.q, copy.m)
-        if keeps_start_times(s.constants):
-            s.started[k] = any_of(copy.by_fallback, is_started(s, copy.q, copy.m))
         if s.watch_retries:
             s.source[k] = code(s, copy.q, copy.m)
             s.tries[k] = tries_of(s, copy.q, copy.m) + 1

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .concurrently import comes_back, consume_again, finished_by_send_back, handle, may_begin, may_send_back
+from .concurrently import comes_back, consume_again, finished_by_send_back, handle, may_send_back
 from .consume_queue import Message
 from .delay import stored_level
-from .history import Cause, note_delivery, note_success
+from .history import Cause, note_success
 from .kernel import BoolLike, Constants, IntLike, Machine, State, all_of, any_of, constant, ite, not_, same, variable
 from .membership import PROCESS, Consumer
-from .process_queue import WINDOW, Orphan, Stage, counts_send_backs, finish, held, take_out
-from .retry_copy import NewCopy, is_started, keeps_start_times, retries, store, times_of
+from .process_queue import Orphan, Stage, counts_send_backs, finish, held, take_out
+from .retry_copy import NewCopy, retries, store, times_of
 from .retry_policy import (
     EXPIRY_LEVEL,
     copy_times,
@@ -59,15 +59,6 @@ class SendBackState(State):
         when=_expires,
         lives_in=PROCESS,
         doc="its listener runs on after it was sent back, and will return (PQ-9)",
-    )
-    uncalled = variable(
-        bool,
-        Consumer,
-        Queue,
-        Message,
-        when=keeps_start_times,
-        lives_in=WINDOW,
-        doc="it was sent back before its listener was called, which will be (PQ-9)",
     )
 
 
@@ -247,21 +238,17 @@ def orphan_copied(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.definition
 def may_expire(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """PQ-9: a message that waits for a thread never expires, unless it has the start time of an earlier call.
+    """PQ-9: a message that waits for a thread never expires, as it has no start time.
 
-    The start time is a property of the message. It stays when a message cannot be sent back (CC-12), and a copy that a
-    client produces has it (SB-4), as have all copies of this copy.
+    That an earlier call may have left it one is not followed: when a message could not be sent back, or in a copy that
+    a client produced (``DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage`` keeps all properties).
     """
-    running, waits = (s.stage[c, q, m] == stage for stage in (Stage.RUNNING, Stage.WAITING))
-    if not keeps_start_times(s.constants):
-        return running
-    again = s.failed_send_backs[c, q, m] > 0 if counts_send_backs(s.constants) else False
-    return any_of(running, all_of(waits, any_of(again, is_started(s, q, m))))
+    return s.stage[c, q, m] == Stage.RUNNING
 
 
 @send_back.action(budget="expiries", tells="{c} sends {m} of {q} back: its listener runs for too long", when=retries)
 def clean_expired(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
-    """PQ-9: the first message of the window, if it has a start time that is longer ago than the consume timeout.
+    """PQ-9: the first message of the window, if it has been in a listener for longer than the consume timeout.
 
     It is sent back at level 3 and removed, the offset is not updated, and the listener continues to run
     (``ProcessQueue#cleanExpiredMsg``).
@@ -273,19 +260,6 @@ def clean_expired(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
     handle(s, q, lambda o: same(o, m))
     take_out(s, c, q, lambda o: same(o, m))
     s.overdue[c, q, m] = all_of(s.stage[c, q, m] == Stage.RUNNING, comes_back(s, c, q, m))
-    if keeps_start_times(s.constants):
-        s.uncalled[c, q, m] = s.stage[c, q, m] == Stage.WAITING
-
-
-@send_back.action(
-    fair=True, tells="{c} starts a listener with {m} of {q}, which it has sent back", when=keeps_start_times
-)
-def begin_expired(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
-    """PQ-9: the task of a message that expired while it waited for a thread calls the listener all the same."""
-    s.require(may_begin(s, c, q), s.uncalled[c, q, m])
-    note_delivery(s, c, q, lambda o: same(o, m))
-    s.uncalled[c, q, m] = False
-    s.overdue[c, q, m] = True
 
 
 def _late_result(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:

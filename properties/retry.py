@@ -217,27 +217,6 @@ def chain(s: GroupState, k: Copy) -> BoolLike:
     return all_of(stored(s, k), s.dead[k], s.tries[k] > 1)
 
 
-def _uncalled(s: GroupState) -> BoolLike:
-    """Whether some message was sent back before its listener was called, which will be."""
-    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.uncalled[c, q, m])))
-
-
-@sometimes("waiting-message-can-expire", "PQ-9", "CC-12", "SB-4")
-def waiting_expires(s: GroupState) -> BoolLike:
-    """A message can be sent back for its time while it waits for a thread, if it has the start time of an earlier
-    call.
-    """
-    return _uncalled(s)
-
-
-@eventually(
-    "expired-message-is-delivered-too", "PQ-9", after=_uncalled, assuming=("its client keeps the queue, and runs",)
-)
-def called_after_all(s: GroupState) -> BoolLike:
-    """A message that was sent back while it waited for a thread still gets its listener call."""
-    return s.exists(Consumer, lambda c: s.exists(Queue, lambda q: s.exists(Message, lambda m: s.overdue[c, q, m])))
-
-
 @sometimes("copy-and-original", "CC-12", "G3")
 def copy_and_original(s: GroupState, q: Queue) -> BoolLike:
     """A message that was sent back from a dropped window can be waiting as a retry and be in a window again at the same
@@ -300,8 +279,6 @@ SENT_TWICE: Constants = {
 DROPPED: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "moves": 1, "orphans": 1}
 LOCAL_RETRY: Constants = {**CHAIN_ONLY, "refusals": 1, "attempts": 1}
 EXPIRED: Constants = {**CHAIN_ONLY, "expiries": 1}
-EXPIRED_AGAIN: Constants = {**EXPIRED, "copies": 2, "failures": 1, "refused": 1, "causes": 1}
-EXPIRED_HERE: Constants = {**LOCAL_RETRY, "messages": 2, "retry_room": 1, "copies": 1, "failures": 1, "expiries": 1}
 EXPIRED_OLD: Constants = {**EXPIRED, "version": "4.9.8"}
 
 TAKEN_OVER: Constants = {**CHAIN_ONLY, "consumers": 2, "copies": 2, "failures": 2, "crashes": 1}
@@ -394,17 +371,6 @@ def claims() -> Iterator[Claim]:
         EXPIRED_OLD,
         "4.9.8 sends an expired message back again when its listener finally fails.",
     )
-    yield _claim(
-        after_delivery,
-        EXPIRED_AGAIN,
-        "A copy that a client produced has the start time of its last attempt: while it waits for a thread it may be "
-        "taken for one whose listener runs too long, and be sent back before it was delivered.",
-    )
-    for property in (copy_has_cause, never_lost, explained, comes_to_rest):
-        yield _claim(property, EXPIRED_AGAIN)
-    for constants in (EXPIRED_AGAIN, EXPIRED_HERE):
-        for property in (waiting_expires, called_after_all):
-            yield _claim(property, constants)
     for property in (attempts, count, delay_as_asked, dead_at_once, dead_identifiable, dead_readable, chain):
         yield _claim(property, CHAIN_ONLY)
     for property in (attempts, count, in_its_topic, dead_at_once, dead_identifiable, dead_readable, never_lost):

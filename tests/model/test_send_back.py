@@ -161,15 +161,6 @@ def test_an_expired_retry_waits_at_level_3_as_well() -> None:
     assert played.copy(1) == waiting(2, 3)
 
 
-def test_a_copy_that_a_client_produced_may_expire_before_it_is_delivered() -> None:
-    by_client = (*FAILED, "send_back_by_fallback(c0, q0, m0)", *RETRIED[1:-2])
-    played = Played(*by_client, "clean_expired(c0, q1, m0)", expiries=1, refused=1, attempts=2)
-    assert played.copy(1) == waiting(2, 3)
-    assert "begin_expired(c0, q1, m0)" in played.enabled()
-    by_broker = Played(*FAILED, *RETRIED[:-2], expiries=1, refused=1, attempts=2)
-    assert "clean_expired(c0, q1, m0)" not in by_broker.enabled()
-
-
 @pytest.mark.parametrize(("version", "copies"), [("5.3.3", 1), ("4.9.8", 2)])
 def test_a_late_failure_of_an_expired_message_is_sent_back_again_by_4_9_8(version: str, copies: int) -> None:
     played = Played(*FAILED[:-1], "clean_expired(c0, q0, m0)", "overdue_fails(c0, q0, m0)", expiries=1, version=version)
