@@ -149,12 +149,11 @@ class _Induction:
                 self.used[excluding] = None
                 solver.add(transition.says(excluding, 0, truth=True))
             answer = self._effort.ask(solver, share=OBLIGATION_SHARE)
-        if answer == z3.unsat:
+        if answer == z3.unsat or self._excluded(solver):
             return ""
-        # Before the invariants are asked for, as the solver then forgets the model.
-        why = f"{instance.label}: {self._effort.reason}"
-        text = self._no_counterpart(instance, solver.model(), after) if answer == z3.sat else why
-        return "" if self._excluded(solver) else text
+        if answer == z3.sat:
+            return self._no_counterpart(instance, solver.model(), after)
+        return f"{instance.label}: {self._effort.reason}"
 
     def _excluding(self, model: Model) -> str | None:
         """An invariant that is false in a model."""

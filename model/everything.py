@@ -54,6 +54,12 @@ everything.constraint(
     message="broadcasting clients need no membership; they are followed in the machines assignment and consumption",
 )
 everything.constraint(
+    "unsubscribes",
+    "copies",
+    holds=lambda k: not k.unsubscribes or not k.copies,
+    message="a client that unsubscribes the topic keeps the retry topic, which is not followed",
+)
+everything.constraint(
     "running", holds=lambda k: k.running == 0, message="here all clients start during the run, so that windows open"
 )
 
@@ -69,15 +75,16 @@ def topic_and_retry_queue(s: GroupState, c: IntLike, view: MemberSet, queues: In
 
 
 @everything.refine(table_changes)
-def windows_follow(s: GroupState, c: IntLike, lost: Chosen, won: Chosen) -> None:
-    """RB-30: a queue that leaves ends its window with a last commit; one that enters begins a new one.
+def windows_follow(s: GroupState, c: IntLike, lost: Chosen, won: Chosen, *, persists: bool = True) -> None:
+    """RB-30: a queue that leaves ends its window, with a last commit if it ``persists``; one that enters begins a new
+    one.
 
     A window of an orderly client ends only once no listener runs there (RB-33: ``orderly_ownership``).
     """
     if drops_in_steps(s.constants) and won is nothing:
         s.dropped[c] = lambda q: any_of(lost(q), s.dropped[c, q])
         return
-    change_windows(s, c, lost=lost, won=won)
+    change_windows(s, c, lost=lost, won=won, leaving=Leaving(persists=persists))
 
 
 @everything.refine(locks_change)

@@ -185,7 +185,8 @@ def set_locked(s: LockState, c: IntLike, about: Chosen, granted: Chosen) -> None
 def renew_lock(s: LockState, c: Consumer, q: Queue) -> None:
     """OR-9: the lock is renewed at the broker and in the client, or refused, so that the client loses its flag.
 
-    ``RebalanceImpl#lock``.
+    ``RebalanceImpl#lockAll``. A refusal of a single request (``#lock``, OR-5) leaves the flag until then: it is asked
+    for when the flag is gone or its lock too old to be believed in, so no listener starts either way.
     """
     with s.when(obtainable(s, c, q)):
         grant(s, c, q)

@@ -137,8 +137,10 @@ def allocated(s: GroupState, c: IntLike, view: MemberSet, queues: IntLike, q: In
 
 
 @rebalance.definition
-def table_changes(s: GroupState, c: IntLike, lost: Chosen, won: Chosen) -> None:
-    """What else happens in ``c`` when queues ``lost`` leave its table and queues ``won`` enter it."""
+def table_changes(s: GroupState, c: IntLike, lost: Chosen, won: Chosen, *, persists: bool = True) -> None:
+    """What else happens in ``c`` when queues ``lost`` leave its table, with a last commit if it ``persists``, and
+    queues ``won`` enter it.
+    """
 
 
 @rebalance.definition
@@ -321,12 +323,12 @@ def _owns_needlessly(s: GroupState, c: Consumer) -> BoolLike:
     fair=True, tells="{c} drops the queues of a topic it does not subscribe", when=lambda k: k.unsubscribes > 0
 )
 def truncate(s: GroupState, c: Consumer) -> None:
-    """RB-36: after all topics, a pass removes queues of topics that are no longer subscribed to.
+    """RB-36: after all topics, a pass removes queues of topics that are no longer subscribed to, without a commit.
 
     ``RebalanceImpl#truncateMessageQueueNotMyTopic``.
     """
     s.require(_owns_needlessly(s, c))
-    table_changes(s, c, lambda q: s.owns[c, q], lambda _: False)
+    table_changes(s, c, lambda q: s.owns[c, q], nothing, persists=False)
     s.owns[c] = False
 
 

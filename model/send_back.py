@@ -238,7 +238,11 @@ def orphan_copied(s: GroupState, c: Consumer, q: Queue, m: Message) -> None:
 
 @send_back.definition
 def may_expire(s: GroupState, c: IntLike, q: IntLike, m: IntLike) -> BoolLike:
-    """PQ-9: a message that waits for a thread has no start time, and never expires."""
+    """PQ-9: a message that waits for a thread never expires, as it has no start time.
+
+    That an earlier call may have left it one is not followed: when a message could not be sent back, or in a copy that
+    a client produced (``DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage`` keeps all properties).
+    """
     return s.stage[c, q, m] == Stage.RUNNING
 
 

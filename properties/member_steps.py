@@ -111,6 +111,17 @@ def table_in_turn(s: GroupState, c: Consumer) -> BoolLike:
     return s.forall(Queue, in_turn)
 
 
+@always("unsubscribing-commits-nothing", "RB-36")
+def truncated_silently(s: GroupState, c: Consumer) -> BoolLike:
+    """The stored offset of a queue stays as it is when its client drops it because it no longer consumes the topic."""
+
+    def silent(q: IntLike) -> BoolLike:
+        dropped = all_of(s.was.owns[c, q], not_(s.owns[c, q]), not_(s.subscribed[c]))
+        return implies(dropped, same(s.committed[q], s.was.committed[q]))
+
+    return s.forall(Queue, silent)
+
+
 @always("a-pass-drops-before-it-takes", "RB-30")
 def drops_first(s: GroupState, c: Consumer) -> BoolLike:
     """A client takes a queue only when it has dropped all that left its share."""
@@ -327,6 +338,7 @@ def claims() -> Iterator[Claim]:
     yield from claims_of(assignment, of_groups)
     with_messages: tuple[tuple[Constants, tuple[Property, ...]], ...] = (
         ({**_MESSAGES, "queues": 1, "leaves": 1}, (commits_before_it_leaves,)),
+        ({**_MESSAGES, "queues": 1, "unsubscribes": 1}, (truncated_silently,)),
         (
             {**_MESSAGES, "brokers": 2, "cuts": 1, "broker_restarts": 1},
             (table_in_turn, forgets_its_own, listed_in_turn, in_reach, pulls_elsewhere, taken_back),

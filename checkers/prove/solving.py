@@ -64,7 +64,7 @@ class Solver:
     def __init__(self, *, finite_domain: bool) -> None:
         self._context = z3.Context()
         self._finite_domain = finite_domain
-        self._own: Callable[[Any], Any] = self._translated
+        self._own = _into(self._context)
         self._scopes: list[list[Any]] = [[]]
         self._model: Model | None = None
         self.work = 0  # Z3 resource units used so far
@@ -143,9 +143,6 @@ class Solver:
             seed, most = seed + 1, most if seed % 2 == 0 else 2 * most
         return answer, reason
 
-    def _translated(self, term: Any) -> Any:
-        return term.translate(self._context)
-
     def _ask(self, rlimit: int) -> tuple[Any, str]:
         self._solver.set("rlimit", min(rlimit, LARGEST_RLIMIT))
         answer = check(self._solver)
@@ -155,7 +152,7 @@ class Solver:
     def _again(self, *, searches_models: bool, seed: int | None = None) -> Any:
         # In a context that contains terms already, Z3 would number those of the question by what was built before.
         self._context, self._earlier = z3.Context(), self.work
-        self._own = self._translated if seed is None else Canonical(self._context, seed=seed).term
+        self._own = _into(self._context) if seed is None else Canonical(self._context, seed=seed).term
         solver = self._new(searches_models=searches_models, seed=seed or 0)
         for number, constraints in enumerate(self._scopes):
             if number:
@@ -187,6 +184,15 @@ def check(solver: Any) -> tuple[Any, str]:
     return answer, reason
 
 
+def _into(context: Any) -> Callable[[Any], Any]:
+    """Translation of terms into this context, whichever one the solver uses later."""
+
+    def translated(term: Any) -> Any:
+        return term.translate(context)
+
+    return translated
+
+
 def _is_out_of_work(reason: str) -> bool:
     return any(said in reason for said in _OUT_OF_WORK)
 
@@ -197,7 +203,9 @@ def units(solver: Any) -> int:
 
 
 class Model:
-    """Values of symbols that satisfy a question; ``own`` maps a term of the main context to the solver's copy."""
+    """Values of symbols that satisfy a question, whatever its solver is asked later; ``own`` maps a term of the main
+    context to the copy in the model's.
+    """
 
     def __init__(self, model: Any, own: Callable[[Any], Any]) -> None:
         self._model = model

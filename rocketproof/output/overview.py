@@ -24,24 +24,20 @@ NAMED = 100
 
 FALSE = "false, as expected"
 UNEXPECTED = "not as expected"
-KINDS = (
-    "holds by proof",
-    "holds by search",
-    "holds by proof, but not always",
-    "holds by search, but not always",
-    FALSE,
-    UNEXPECTED,
-)
+_HOLDS = ("holds by proof", "holds by proof and search", "holds by search")
+_NOT_ALWAYS = tuple(f"{kind}, but not always" for kind in _HOLDS)
+KINDS = (*_HOLDS, *_NOT_ALWAYS, FALSE, UNEXPECTED)
 """What may be known about a guarantee. *Not always*: in configurations with more faults it is false, as expected."""
 
 _COLUMNS = {
-    "by proof": KINDS[:1],
-    "by search": KINDS[1:2],
-    "not always": KINDS[2:4],
+    "by proof": _HOLDS[:1],
+    "by both": _HOLDS[1:2],
+    "by search": _HOLDS[2:],
+    "not always": _NOT_ALWAYS,
     "false": [FALSE],
     "not as expected": [UNEXPECTED],
 }
-_STYLES = {KINDS[0]: "green", KINDS[1]: "green", FALSE: "cyan", UNEXPECTED: "bold red"}
+_STYLES = {**dict.fromkeys(_HOLDS, "green"), FALSE: "cyan", UNEXPECTED: "bold red"}
 _WIDEST = 160
 
 
@@ -52,9 +48,9 @@ def kind_of(outcomes: Sequence[Outcome]) -> str:
     holding = [outcome for outcome in outcomes if outcome.result.verdict is Verdict.HOLDS]
     if not holding:
         return FALSE
-    proven = any(outcome.result.engine == "prove" for outcome in holding)
-    by = "holds by proof" if proven else "holds by search"
-    return by if len(holding) == len(outcomes) else f"{by}, but not always"
+    proven = {outcome.result.engine == "prove" for outcome in holding}
+    by = 1 if len(proven) == 2 else 0 if True in proven else 2
+    return (_HOLDS if len(holding) == len(outcomes) else _NOT_ALWAYS)[by]
 
 
 def guarantees(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, dict[str, list[str]]]]:

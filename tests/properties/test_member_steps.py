@@ -21,6 +21,7 @@ STATES = {
     "consumers=2 running=2 queues=2 watch_steps=1 route_changes=1 crashes=1": 132,
     "consumers=2 running=1 queues=2 watch_steps=1 periodic=0 leaves=1 crashes=1": 336,
     "running=0 consumers=1 queues=1 messages=1 watch_steps=1 leaves=1": 39,
+    "running=0 consumers=1 queues=1 messages=1 watch_steps=1 unsubscribes=1": 25,
     "running=0 consumers=1 queues=2 messages=1 watch_steps=1 brokers=2 cuts=1 broker_restarts=1": 3788,
 }
 
@@ -29,7 +30,7 @@ def test_everything_claimed_is_so() -> None:
     outcomes = list(run_suite([claim_row(claim) for claim in claims()]))
     assert [outcome.row.id for outcome in outcomes if not outcome.as_expected] == []
     assert {outcome.row.configuration: outcome.result.figures["states"] for outcome in outcomes} == STATES
-    assert len({outcome.row.id for outcome in outcomes}) == 22
+    assert len({outcome.row.id for outcome in outcomes}) == 23
 
 
 def test_a_pass_that_takes_before_it_drops_is_noticed() -> None:

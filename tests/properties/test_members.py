@@ -51,6 +51,7 @@ def test_what_is_claimed() -> None:
         132,
         336,
         39,
+        25,
         3_788,
     ]
 

@@ -65,3 +65,15 @@ def test_models_are_not_searched_because_they_were_for_the_question_before() -> 
     solver.add(Y > 3)
     assert ask(solver) == z3.sat
     assert solver.check(rlimit=WORK, models=False) == (z3.unknown, "(incomplete quantifiers)")
+
+
+def test_a_model_keeps_its_values_whatever_is_asked_later() -> None:
+    solver = Solver(finite_domain=False)
+    solver.add(X == 3)
+    assert ask(solver) == z3.sat
+    model = solver.model()
+    assert solver.core({"larger": X > 3}, rlimit=WORK) == {"larger"}
+    assert (model.number(X), solver.model().number(X)) == (3, 3)
+    solver.add(*HARD[:-1], Z > 2)
+    assert ask(solver, rlimit=5000) == z3.unknown
+    assert model.number(X) == 3
