@@ -49,7 +49,8 @@ def clocks_of_commits(by_client: Any, by_broker: Any, *, recording: Sequence[int
     """For each event, the code of the recorder by whose clock it is.
 
     Args:
-        by_client, by_broker: what :meth:`View.recorders` returns.
+        by_client: its recorder, the first of what :meth:`View.recorders` returns.
+        by_broker: the second.
         recording: codes of brokers that record: a commit is by its broker's clock, unless its client sends.
         sends: for each event, whether its client stamps its commits itself, see :mod:`.senders`.
     """
