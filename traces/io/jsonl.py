@@ -205,6 +205,11 @@ def _first_events(head: bytes) -> list[tuple[int, dict[str, Any]]]:
     return [(line, value) for line, value in values if isinstance(value, dict) and MARK not in value]
 
 
+def begin_of(head: bytes) -> int:
+    """The time of the first event of a file with this beginning, ms; 0 without one."""
+    return next((time for _, event in _first_events(head) if type(time := event.get("time")) is int), 0)
+
+
 def _tell_other_names(first: Sequence[tuple[int, Mapping[str, Any]]], file: str, problems: Problems) -> None:
     """Report fields of the first events whose names the schema does not know."""
     found: dict[str, str] = {}
