@@ -41,6 +41,7 @@ from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
 from .check import at_once
 from .judging import Shuffled, Told, judged, parts_of
+from .repeats import same
 from .scans import splits_of_scan
 from .session import event_batches, failures, together
 
@@ -237,10 +238,7 @@ class Frame:
                 at_a_place &= functions.col(name).isNotNull()
         counted = functions.col("seq").isNotNull() & functions.lit(own)
         mark = functions.when(counted | ~at_a_place, functions.coalesce("seq", stands)).otherwise(0)
-        known = [functions.col(f"`{name}`") for name in COLUMNS if name in events.columns]
-        # A missing value does not change the number, so the fact that it is missing must.
-        same = functions.xxhash64(mark, *(part for column in known for part in (column, column.isNull())))
-        events = events.withColumn(_SAME, same)
+        events = events.withColumn(_SAME, same(mark, [name for name in COLUMNS if name in events.columns]))
         several = events.groupBy("time", _SAME).count().where("count > 1")
         repeated = int(several.agg(functions.sum(functions.col("count") - 1)).collect()[0][0] or 0)
         if repeated:
