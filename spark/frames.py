@@ -32,7 +32,7 @@ from ..traces.format.kinds import Kind
 from ..traces.format.message_status import MessageStatus
 from ..traces.format.schema import ARROW, Header, plain
 from ..traces.io import Problems, Split
-from ..traces.io.events import ROWS, SPANS, WORDS
+from ..traces.io.events import ROWS, SPANS, WHO, WORDS
 from ..traces.io.lost import UNREAD
 from ..traces.io.parquet import rows_of
 from ..traces.io.time_order import TimeOrder
@@ -41,6 +41,7 @@ from ..traces.samples import settings_of
 from .blocks import Chunk, Packer, Row
 from .check import at_once
 from .judging import Shuffled, Told, judged, parts_of
+from .repeats import same
 from .scans import splits_of_scan
 from .session import event_batches, failures, together
 
@@ -237,10 +238,7 @@ class Frame:
                 at_a_place &= functions.col(name).isNotNull()
         counted = functions.col("seq").isNotNull() & functions.lit(own)
         mark = functions.when(counted | ~at_a_place, functions.coalesce("seq", stands)).otherwise(0)
-        known = [functions.col(f"`{name}`") for name in COLUMNS if name in events.columns]
-        # A missing value does not change the number, so the fact that it is missing must.
-        same = functions.xxhash64(mark, *(part for column in known for part in (column, column.isNull())))
-        events = events.withColumn(_SAME, same)
+        events = events.withColumn(_SAME, same(mark, [name for name in COLUMNS if name in events.columns]))
         several = events.groupBy("time", _SAME).count().where("count > 1")
         repeated = int(several.agg(functions.sum(functions.col("count") - 1)).collect()[0][0] or 0)
         if repeated:
@@ -385,12 +383,15 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
     """Batches with possible values only, as readers of files return them; problems are counted."""
     for batch in map(pa.concat_batches, together(batches, ROWS)):
         columns = {name: batch.column(name) for name in batch.schema.names}
+        kept = pa.array(np.ones(len(batch), bool))
         for name in SPANS.keys() & columns.keys():
             low, high = SPANS[name]
             outside = pc.or_(pc.less(columns[name], low), pc.greater(columns[name], high)).fill_null(False)
             wrong = pc.sum(outside).as_py()
             if wrong:
                 what = f"values of {name} that are not from {low} to {high}"
+                if name in WHO:
+                    what, kept = f"events whose {name} is not from {low} to {high}", pc.and_not(kept, outside)
                 lost.add(what, wrong, () if name in UNREAD else _holes(batch, outside, what, name))
                 columns[name] = pc.if_else(outside, pa.scalar(None, columns[name].type), columns[name])
             columns[name] = columns[name].cast(ARROW.field(name).type)
@@ -408,7 +409,9 @@ def _usable(batches: Iterator[pa.RecordBatch], lost: Lost) -> Iterator[pa.Record
         without = len(batch) - (pc.sum(usable).as_py() or 0)
         if without:
             lost.add("events without time or kind", without, [Hole(why=f"{without:,} events without time or kind")])
-            columns = {name: column.filter(usable) for name, column in columns.items()}
+            kept = pc.and_(kept, usable)
+        if not pc.all(kept).as_py():
+            columns = {name: column.filter(kept) for name, column in columns.items()}
         if len(columns["time"]):
             yield pa.RecordBatch.from_pydict(columns)
 

@@ -20,7 +20,7 @@ from ..traces.io import Split, read_split
 from ..traces.io.time_order import TimeOrder
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
 
 _PLAIN = {name: plain(ARROW).field(name).type for name in COLUMNS}
 _STANDS = ("mark", "seq", "file", "place", "row")
@@ -43,6 +43,15 @@ def are_scattered(splits: Sequence[Split], files: Sequence[TimeOrder], *, sound:
     return len(files) > 1 and (overlap or not sound)
 
 
+def same(mark: Column | str, names: Sequence[str]) -> Column:
+    """A number that is equal for equal events: from these columns, and ``mark``, which equal events have in common."""
+    from pyspark.sql import functions
+
+    known = [functions.col(f"`{name}`") for name in names]
+    # A missing value does not change the number, so the fact that it is missing must.
+    return functions.xxhash64(mark, *(part for column in known for part in (column, column.isNull())))
+
+
 def repeated_in(spark: SparkSession, splits: Sequence[Split], counted: Sequence[bool]) -> list[Any]:
     """For each split, the numbers of its events that occurred before, in the order of reading, from 0.
 
@@ -59,10 +68,7 @@ def repeated_in(spark: SparkSession, splits: Sequence[Split], counted: Sequence[
                 yield from _told(place, *work[place])
 
     told = spark.range(0, len(work), 1, len(work)).mapInArrow(read, from_arrow_schema(_TOLD))
-    known = [functions.col(f"`{name}`") for name in COLUMNS]
-    # A missing value does not change the number, so the fact that it is missing must.
-    same = functions.xxhash64("its_mark", *(part for column in known for part in (column, column.isNull())))
-    events = told.select("time", same.alias("same"), *(f"its_{name}" for name in _STANDS[1:]))
+    events = told.select("time", same("its_mark", COLUMNS).alias("same"), *(f"its_{name}" for name in _STANDS[1:]))
     alike = Window.partitionBy("time", "same").orderBy("its_file", "its_seq", "its_place", "its_row")
     nth = events.withColumn("nth", functions.row_number().over(alike))
     again = nth.where("nth > 1").select("its_place", "its_row").toArrow()

@@ -22,7 +22,7 @@ from ..traces.io.splits import splits_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_HARMLESS = frozenset({Trouble.NO_HEADER, Trouble.HEADER, Trouble.OTHER_NAME})
+_HARMLESS = frozenset({Trouble.NO_HEADER, Trouble.HEADER, Trouble.OTHER_NAME, Trouble.NEAR_NAME})
 """Problems with what a frame does not have, or gets elsewhere."""
 
 

@@ -29,12 +29,13 @@ from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.engine.scanning import SCAN_COLUMNS
 from rocketproof.traces.errors import TraceError
 from rocketproof.traces.explain.report.tables import FINDINGS
-from rocketproof.traces.format.schema import ARROW, plain
+from rocketproof.traces.format.problems import Trouble
+from rocketproof.traces.format.schema import ARROW, HEADER_KEY, plain
 from rocketproof.traces.generate.simulation import Plan, simulate
 from rocketproof.traces.io import open_trace
 from rocketproof.traces.samples import FOLDER, Sample, samples, settings_of
 
-from .engines import findings
+from .engines import both, findings
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +172,28 @@ def test_few_columns_without_a_header(spark: Any) -> None:
         "events that name no message": 1,
     }
     assert {one.verdict for one in mined.answers} <= {Verdict.NOT_OBSERVABLE, Verdict.UNKNOWN}
+
+
+def test_events_with_an_impossible_incarnation_are_left_out_in_all_forms(spark: Any, tmp_path: Path) -> None:
+    plan = Plan(out=tmp_path / "whole", messages=300, consumers=3, queues=8, churn=3)
+    table = pq.read_table(simulate(plan).trace)
+    events = table.to_pylist()
+    of_clients = [place for place, event in enumerate(events) if event["client"]]
+    for place in of_clients[40:600:70]:
+        events[place]["incarnation"] = -1
+    as_parquet, as_lines = tmp_path / "trace.parquet", tmp_path / "trace.jsonl"
+    pq.write_table(pa.Table.from_pylist(events, schema=table.schema), as_parquet, row_group_size=500)
+    known = [{name: value for name, value in event.items() if value is not None} for event in events]
+    header = json.loads(table.schema.metadata[HEADER_KEY.encode()])
+    as_lines.write_text("".join(json.dumps(line) + "\n" for line in (header, *known)))
+
+    local, of_lines = both([as_parquet], spark), check_locally(open_trace([as_lines]), settings=Settings())
+    assert local.problems.by_kind == of_lines.problems.by_kind == {Trouble.IMPOSSIBLE: 8}
+    mined = mine(spark.read.parquet(str(as_parquet)), open_trace([as_parquet]).header)
+    assert mined.events == local.events == of_lines.events == len(events) - 8
+    assert mined.left_out["events whose incarnation is not from 0 to 2147483647"] == 8
+    for answers in (mined.answers, of_lines.verdicts):
+        assert [one.verdict for one in answers] == [one.verdict for one in local.verdicts]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..encoding.columns import Column
 from ..encoding.names import Actor
 from .clocks import Clocks
-from .view import IDENTITY, View
+from .view import IDENTITY, View, clocks_of_commits
 
 _TIMES = ("time", "due")
 
@@ -54,7 +54,6 @@ def _recorders(clocks: Clocks, batch: pa.RecordBatch) -> list[tuple[Actor, Any]]
     view = View(batch, None)
     whose, if_recorded = view.recorders(lambda actor: codes.setdefault(actor, len(codes)))
     recording = [code for actor, code in codes.items() if actor in clocks.clocks]
-    by_broker = np.isin(if_recorded, recording) & ~view.is_word("client", clocks.senders)
-    whose = np.where(by_broker, if_recorded, whose)
+    whose = clocks_of_commits(whose, if_recorded, recording=recording, sends=view.is_word("client", clocks.senders))
     bent = [actor for actor, clock in clocks.clocks.items() if clock.runs and actor in codes]
     return [(actor, np.flatnonzero(whose == codes[actor])) for actor in bent]

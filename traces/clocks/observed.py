@@ -18,7 +18,7 @@ from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 from .pairs import PAIRS, QUEUE
 from .senders import Senders
-from .view import ODD, View, whole_of, words_of
+from .view import ODD, View, clocks_of_commits, whole_of, words_of
 from .were_there import may_be_of_another, processes_of, set_before
 
 COLUMNS = (
@@ -260,9 +260,8 @@ class Observed:
             for actor, code in self._recorders.items()
             if actor.incarnation < 0 and actor.name in self._recording_brokers
         ]
-        senders = [code for client, code in self._clients.items() if client in self.senders]
-        stored = np.isin(sides["if_recorded"], brokers) & ~np.isin(sides["client"], senders)
-        sides["recorder"][stored] = sides["if_recorded"][stored]
+        sends = np.isin(sides["client"], [self._clients[client] for client in self.senders if client in self._clients])
+        sides["recorder"] = clocks_of_commits(sides["recorder"], sides["if_recorded"], recording=brokers, sends=sends)
         present = np.union1d(sides["recorder"], np.array(brokers, np.int32))
         sides = sides[~np.isin(sides["queue"], _begun_anew(sides))]
         sides["key"] = (sides["key"] ^ sides["offset"].astype(np.uint64)) * ODD + sides["pair"].astype(np.uint64)

@@ -45,6 +45,18 @@ def whole_of(batch: pa.RecordBatch, name: str) -> Any:
     return Column.of(batch.column(name)).filled(absent, BY_NAME[name].type.to_pandas_dtype())
 
 
+def clocks_of_commits(by_client: Any, by_broker: Any, *, recording: Sequence[int], sends: Any) -> Any:
+    """For each event, the code of the recorder by whose clock it is.
+
+    Args:
+        by_client: its recorder, the first of what :meth:`View.recorders` returns.
+        by_broker: the second.
+        recording: codes of brokers that record: a commit is by its broker's clock, unless its client sends.
+        sends: for each event, whether its client stamps its commits itself, see :mod:`.senders`.
+    """
+    return np.where(np.isin(by_broker, recording) & ~sends, by_broker, by_client)
+
+
 class View:
     """A batch by its columns."""
 
@@ -136,7 +148,7 @@ class View:
 
         Returns:
             For each event, the code of its recorder, -1 if it names none; and for each commit that a broker stores, the
-            code of that broker, -1 for others. If that broker records anything, the commit is by its clock.
+            code of that broker, -1 for others: it is by that broker's clock where :func:`clocks_of_commits` says so.
         """
         by_client, by_broker = self._named(code)
         is_stored = self.is_word("kind", (Kind.COMMIT,)) & ~self.is_word("path", BY_CLIENT)

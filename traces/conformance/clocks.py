@@ -28,12 +28,10 @@ class Recorders:
 
     def of(self, event: Event) -> Actor | None:
         """The recorder of an event; None if it is not known."""
-        by_broker = event.actor is None or event.kind in OF_BROKERS
-        if event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers:
-            by_broker |= event.actor is None or event.actor[0] not in self.senders
-        if by_broker:
+        is_stored = event.kind is Kind.COMMIT and event.path not in BY_CLIENT and event.broker in self.brokers
+        if event.actor is None or event.kind in OF_BROKERS or (is_stored and event.actor[0] not in self.senders):
             return Actor(event.broker, -1) if event.broker else None
-        return Actor(*event.actor) if event.actor is not None else None
+        return Actor(*event.actor)
 
     def unsure(self, event: Event, stream: Stream, slack: int) -> str:
         """A recorder with an event whose order relative to this one is not certain and may matter; empty if there is

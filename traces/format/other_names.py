@@ -44,6 +44,14 @@ def other_names(given: Iterable[str]) -> dict[str, str]:
     return {name: meant for name in sorted(names - BY_NAME.keys()) if (meant := field_meant(name)) not in {"", *names}}
 
 
+def near_names(usual: Collection[str]) -> dict[str, str]:
+    """Of the names that a file uses regularly, those that are one letter off from a field that it lacks, each with it.
+
+    Another program's own, or a mistake of whoever wrote the file: nothing but a look at the file can tell.
+    """
+    return {name: field for name in sorted(usual) for field in _one_letter_off(name) if field not in usual}
+
+
 def damaged_name(given: Collection[str], usual: Collection[str]) -> str:
     """Which name of an event is a damaged one, in words; empty if none is.
 
@@ -67,6 +75,11 @@ def _one_letter_off(name: str) -> Iterator[str]:
     for field in BY_NAME:
         if len(name) == len(field) and sum(map(str.__ne__, name, field)) == 1 and name not in BY_NAME:
             yield field
+
+
+def told_near(names: dict[str, str]) -> str:
+    """Which names are not read, and what seems meant, in words."""
+    return "; ".join(f"field {name!a} is not read; did you mean {field}?" for name, field in names.items())
 
 
 def told(names: dict[str, str]) -> str:

@@ -27,9 +27,10 @@ class Trouble(enum.StrEnum):
     DISAGREE = "headers disagree"  # the first file wins
     NO_TIME = "event without time or kind"  # left out
     STRAY_TIME = "time that its neighbours contradict"  # left out
-    IMPOSSIBLE = "impossible value"  # the value counts as not known, the rest of the event is kept
+    IMPOSSIBLE = "impossible value"  # counts as not known; without its client or incarnation, an event is left out
     UNKNOWN_WORD = "unknown word"  # kept, and ignored by checks
     OTHER_NAME = "fields of other names"  # ignored, and their content is not known
+    NEAR_NAME = "name near a field's"  # ignored, as another program's own
 
 
 @dataclass(frozen=True, kw_only=True)

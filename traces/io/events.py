@@ -31,8 +31,8 @@ WORDS: Mapping[str, frozenset[str]] = {
 NOWHERE = -1
 """RB-42: the offset of a pull of 4.9 whose client could not learn where to begin; it counts as not known."""
 
-_WHO = ("client", "incarnation")
-"""Without these, an event would be one of another process."""
+WHO = ("client", "incarnation")
+"""An event with an impossible one of these is left out: without it, it would be one of another process."""
 
 _BITS = {pa.int32(): 32, pa.int64(): 64}
 
@@ -65,10 +65,8 @@ def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
             continue
         wrong = _wrong(field, value)
         if wrong:
-            left_out = name in _WHO
-            what = "the event is left out" if left_out else "it counts as not known"
-            tell(Trouble.IMPOSSIBLE, f"{name} is {_shown(value)}, but {wrong}; {what}")
-            if left_out:
+            tell(Trouble.IMPOSSIBLE, f"{name} is {_shown(value)}, but {wrong}; {done_about(name)}")
+            if name in WHO:
                 return None
             continue
         if name in WORDS and value not in WORDS[name]:
@@ -79,6 +77,11 @@ def mend(event: Mapping[str, Any], tell: Tell) -> dict[str, Any] | None:
             tell(Trouble.NO_TIME, f"no {needed}; the event is left out")
             return None
     return kept
+
+
+def done_about(name: str) -> str:
+    """What is done about an impossible value of a field, in words."""
+    return "the event is left out" if name in WHO else "it counts as not known"
 
 
 def _wrong(field: Field, value: Any) -> str:

@@ -21,7 +21,7 @@ import pyarrow.json
 from ..clocks.as_json import clocks_told
 from ..clocks.clocks import Clocks
 from ..format.header import MARK, Stated, read_header
-from ..format.other_names import damaged_name, may_be_damaged, other_names, told
+from ..format.other_names import damaged_name, may_be_damaged, near_names, other_names, told, told_near
 from ..format.problems import Pass, Problems, Repeatable, Trouble
 from ..format.schema import ARROW, BY_NAME, Header, plain
 from .compressed import blocks_of, head_of
@@ -94,6 +94,8 @@ class JsonLines:
         _tell_other_names(first, self.file, problems)
         names = Counter(itertools.chain.from_iterable(event for _, event in first))
         self._usual = frozenset(name for name, count in names.items() if count > 1)
+        if near := near_names(self._usual):
+            problems.add(self.file, 0, told_near(near), kind=Trouble.NEAR_NAME)
 
     def _header(self, head: bytes, problems: Problems) -> Stated:
         line = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0]
@@ -201,6 +203,11 @@ def _first_events(head: bytes) -> list[tuple[int, dict[str, Any]]]:
     lines = enumerate(head.removeprefix(b"\xef\xbb\xbf").split(b"\n")[:-1], 1)
     values = ((line, value_of(text)) for line, text in itertools.islice(lines, LOOKED_AT))
     return [(line, value) for line, value in values if isinstance(value, dict) and MARK not in value]
+
+
+def begin_of(head: bytes) -> int:
+    """The time of the first event of a file with this beginning, ms; 0 without one."""
+    return next((time for _, event in _first_events(head) if type(time := event.get("time")) is int), 0)
 
 
 def _tell_other_names(first: Sequence[tuple[int, Mapping[str, Any]]], file: str, problems: Problems) -> None:

@@ -22,9 +22,9 @@ from .jsonl import value_of
 from .parquet import FAILURES, ParquetTrace, times_of
 from .source import Source
 
-LOSES = frozenset(Trouble) - {Trouble.VERSION, Trouble.DISAGREE}
+LOSES = frozenset(Trouble) - {Trouble.VERSION, Trouble.DISAGREE, Trouble.NEAR_NAME}
 """Problems that take evidence away. Of a later version, everything known is read, and unknown parts are reported
-separately; if headers disagree, one of them counts.
+separately; if headers disagree, one of them counts; a name near a field's may be another program's.
 """
 
 _OF_AN_EVENT = (Trouble.IMPOSSIBLE, Trouble.UNKNOWN_WORD)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ from .addresses import local_path, store_of
 from .compressed import HEAD, head_of, order_of, packing_of
 from .imported import ImportedTrace
 from .importers import protocol
-from .jsonl import JsonLines, looks_like_jsonl, value_of
+from .jsonl import JsonLines, begin_of, looks_like_jsonl, value_of
 from .parquet import FAILURES, MAGIC, ParquetTrace, is_beside_a_trace, lacks, rows_of
 from .source import Source
 from .trace import Trace
@@ -42,6 +44,8 @@ _OTHERS = (
 )
 """How files begin that are no recordings: core and heap dumps, pictures, documents, classes, ZIP archives."""
 _NAMED_SO = frozenset({".jsonl", ".parquet"})
+_NUMBER = re.compile(r"\.\d+(\.gz|\.zst)?$|\.(gz|zst)$")
+"""What rotating appends to the name of a file."""
 _RECORDINGS = _NAMED_SO | {".gz", ".zst"}
 
 
@@ -77,7 +81,7 @@ def files_of(paths: Sequence[Path | str]) -> list[Path]:
     Raises:
         TraceError: there is no such file.
     """
-    return sorted((found.path for found in _found(paths, Problems())), key=str)
+    return [found.path for found in _in_order(_found(paths, Problems()))]
 
 
 def open_trace(
@@ -93,7 +97,7 @@ def open_trace(
 
     Folders are searched recursively; files and folders whose names begin with ``.`` or ``_`` are skipped, and so are
     files that are not traces, such as notes: :attr:`Trace.left_out` names them. Files are read in the order of their
-    names, each once.
+    names, each once; what was rotated (``trace.jsonl.1``), in the order of its events.
 
     Args:
         paths: files and folders, or one of them.
@@ -118,7 +122,7 @@ def open_trace(
     left_out: list[str] = []
     chosen: list[tuple[str, list[Path]]] = []
     series: dict[str, list[Path]] = {}
-    all_found = sorted(_found(paths, problems), key=lambda one: str(one.path))
+    all_found = _in_order(_found(paths, problems))
     known = Copies([found.path for found in all_found if found.path not in passed_over])
     for found in all_found:
         path = found.path
@@ -159,6 +163,26 @@ def open_trace(
     if named:
         sources.append(Deaths(sources, named, problems))
     return Trace(sources, problems, left_out=left_out)
+
+
+def _in_order(found: Iterable[_Found]) -> list[_Found]:
+    """By name; JSONL whose names differ by a number at the end was rotated, and is ordered by its first events."""
+    files = {one.path: one for one in found}
+    names = {path: _NUMBER.sub("", str(path)) for path in files}
+    count = Counter(names.values())
+
+    def place(path: Path) -> tuple[str, int, str]:
+        is_rotated = count[names[path]] > 1
+        return (names[path], _begin_of(path), str(path)) if is_rotated else (str(path), 0, "")
+
+    return [files[path] for path in sorted(files, key=place)]
+
+
+def _begin_of(path: Path) -> int:
+    try:
+        return begin_of(head_of(path))
+    except FAILURES:
+        return 0
 
 
 def _found(paths: Sequence[Path | str], problems: Problems) -> Iterator[_Found]:

@@ -22,10 +22,10 @@ from ..clocks.as_json import clocks_told
 from ..clocks.clocks import Clocks
 from ..encoding.columns import Column
 from ..format.header import Stated, read_header
-from ..format.other_names import other_names, told
+from ..format.other_names import near_names, other_names, told, told_near
 from ..format.problems import KEPT, Pass, Problems, Repeatable, Trouble
 from ..format.schema import BY_NAME, HEADER_KEY, Field, Header
-from .events import EXTRA, SPANS, WORDS, is_whole
+from .events import EXTRA, SPANS, WHO, WORDS, done_about, is_whole
 from .json_text import read_json
 from .source import numbered, schema_of
 from .stray_times import FAR, WHOSE, contradicted, far_off, words_of
@@ -115,6 +115,8 @@ class ParquetTrace:
         self._others = [name for name in schema.names if name not in BY_NAME]
         if others := other_names(schema.names):
             problems.add(self.file, 0, told(others), kind=Trouble.OTHER_NAME)
+        if near := near_names(schema.names):
+            problems.add(self.file, 0, told_near(near), kind=Trouble.NEAR_NAME)
         for name in schema.names:
             if name not in BY_NAME:
                 continue
@@ -138,7 +140,8 @@ class ParquetTrace:
     def batches(self, columns: Sequence[str], *, rows: int) -> Iterator[pa.RecordBatch]:
         """The events in the order of the file; see :class:`~.source.Source`."""
         report = self._problems.begin()
-        wanted = [name for name in self._usable if name in {*columns, *_NEEDED}]
+        # Which events are left out must not depend on the columns.
+        wanted = [name for name in self._usable if name in {*columns, *_NEEDED, *WHO}]
         if EXTRA in columns:
             wanted += self._others
         with _opened(self.path) as opened:
@@ -188,11 +191,17 @@ class ParquetTrace:
     def _checked(
         self, batch: pa.RecordBatch, row: int, columns: Sequence[str], report: Pass, strays: Any
     ) -> pa.RecordBatch:
-        """The requested columns with possible values, without events that lack time or kind, or have stray times."""
+        """The requested columns with possible values, without events that lack time or kind, say wrongly who did it, or
+        have stray times.
+        """
         read: dict[str, pa.Array] = {}
+        is_left_out = np.zeros(len(batch), bool)
         for name in batch.schema.names:
             if name in BY_NAME:
-                read[name] = self._column(batch.column(name), BY_NAME[name], row, report)
+                given = batch.column(name)
+                read[name] = self._column(given, BY_NAME[name], row, report)
+                if name in WHO and read[name].null_count != given.null_count:
+                    is_left_out |= pc.and_(read[name].is_null(), given.is_valid()).to_numpy(zero_copy_only=False)
         if "seq" in columns:
             self.counted &= "seq" in read and not read["seq"].null_count
         read["seq"] = numbered(read.get("seq"), row, len(batch))
@@ -202,7 +211,7 @@ class ParquetTrace:
         arrays = [read[field.name] if field.name in read else pa.nulls(len(batch), field.type) for field in schema]
         checked = pa.RecordBatch.from_arrays(arrays, schema=schema)
         own = strays[(strays >= row) & (strays < row + len(batch))] - row
-        if not len(own) and not any(read[name].null_count for name in _NEEDED):
+        if not len(own) and not is_left_out.any() and not any(read[name].null_count for name in _NEEDED):
             return checked
         usable = pc.and_(*(pc.is_valid(read[name]) for name in _NEEDED)).to_numpy(zero_copy_only=False)
         lost = np.flatnonzero(~usable)
@@ -211,7 +220,7 @@ class ParquetTrace:
             report.add(
                 self.file, row + at, told_stray(read["time"][at].as_py()), kind=Trouble.STRAY_TIME, part="stray time"
             )
-        kept = usable.copy()
+        kept = usable & ~is_left_out
         kept[own] = False
         return checked.filter(pa.array(kept))
 
@@ -223,7 +232,7 @@ class ParquetTrace:
             if not is_whole(field) and not _is_sound(column):
                 column.validate(full=True)  # texts may be invalid UTF-8
         except FAILURES as error:
-            what = f"{field.name} of rows {row} to {row + len(given) - 1}: {error}; counts as not known"
+            what = f"{field.name} of rows {row} to {row + len(given) - 1}: {error}; {done_about(field.name)}"
             report.add(self.file, row, what, kind=Trouble.IMPOSSIBLE, part=field.name)
             return pa.nulls(len(given), field.type)
         if is_whole(field):
@@ -245,7 +254,7 @@ class ParquetTrace:
             outside = pc.or_(pc.less(column, low), pc.greater(column, high)).fill_null(False)
             places = np.flatnonzero(outside.to_numpy(zero_copy_only=False))
             if len(places):
-                what = f"{field.name} is not from {low} to {high}; it counts as not known"
+                what = f"{field.name} is not from {low} to {high}; {done_about(field.name)}"
                 self._tell(places + row, Trouble.IMPOSSIBLE, what, field.name, report)
                 column = _without(column, places)
         return column if column.type == field.type else column.cast(field.type)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..clocks.clocks import HELD_UP_LONGER, Step
 from ..clocks.senders import Senders
-from ..clocks.view import IDENTITY, View
+from ..clocks.view import IDENTITY, View, clocks_of_commits
 from ..encoding.names import Actor
 from ..format.kinds import OF_BROKERS, Kind
 
@@ -49,9 +49,8 @@ def steps_back(batches: Iterable[pa.RecordBatch]) -> list[Step]:
         client = view.codes("client", lambda word: clients.setdefault(word, len(clients)))
         parts.append(np.stack([whose, if_recorded, client, view.whole("seq"), view.micros, known]))
     whose, if_recorded, client, seq, micros, known = np.concatenate(parts, axis=1)
-    senders = [clients[one] for one in by_recorder.ids()]
-    by_broker = np.isin(if_recorded, sorted(recording - {-1})) & ~np.isin(client, senders)
-    owner = np.where(by_broker, if_recorded, whose)
+    sends = np.isin(client, [clients[one] for one in by_recorder.ids()])
+    owner = clocks_of_commits(whose, if_recorded, recording=sorted(recording - {-1}), sends=sends)
     owner[known == 0] = -1
     found = []
     for actor, code in codes.items():

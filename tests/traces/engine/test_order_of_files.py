@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.engine.local import check_locally
 from rocketproof.traces.engine.result import CheckResult
 from rocketproof.traces.io import open_trace
+from rocketproof.traces.io.open import files_of
 from rocketproof.traces.samples import FOLDER, settings_for
 
 DATA = Path(__file__).parents[1] / "data" / "two-files"
@@ -43,3 +45,14 @@ def test_a_file_for_each_recorder(turn: int, tmp_path: Path) -> None:
     result = check(*sorted(tmp_path.iterdir())[::turn])
     assert violated(result) == []
     assert result.verdict("every-copy-has-a-cause").verdict is Verdict.HOLDS
+
+
+def test_a_file_that_was_rotated_within_a_millisecond(tmp_path: Path) -> None:
+    """The later part has the earlier name."""
+    recording = Recording.read(FOLDER / "failures-to-dead-letter-5.3.3.jsonl.zst")
+    header, *events = recording.text().splitlines(keepends=True)
+    (tmp_path / "trace.jsonl.1").write_text("".join([header, *events[:399]]))
+    (tmp_path / "trace.jsonl").write_text("".join([header, *events[399:]]))
+    assert json.loads(events[398])["time"] == json.loads(events[399])["time"]
+    assert violated(check(tmp_path)) == []
+    assert [path.name for path in files_of([tmp_path])] == ["trace.jsonl.1", "trace.jsonl"]

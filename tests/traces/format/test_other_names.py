@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from rocketproof.properties.verdict import Verdict
 from rocketproof.traces.claims.settings import Settings
 from rocketproof.traces.engine.local import check_locally
-from rocketproof.traces.format.other_names import field_meant, other_names
+from rocketproof.traces.format.other_names import field_meant, near_names, other_names
 from rocketproof.traces.format.problems import Trouble
 from rocketproof.traces.format.schema import ARROW
 from rocketproof.traces.io import Problems, open_trace
@@ -93,3 +94,24 @@ def test_names_of_another_program_are_allowed_however_near_they_are(tmp_path: Pa
     )
     assert sum(map(len, JsonLines(path, problems).batches(ARROW.names, rows=1000))) == EVENTS
     assert not problems.count
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_name_one_letter_off_in_the_whole_file_is_told_once_and_changes_nothing(form: str, tmp_path: Path) -> None:
+    path = _sample(tmp_path, 0, b'"incarnation"', b'"incarnatiol"')
+    if form == "parquet":
+        lines, path = path, tmp_path / "trace.parquet"
+        convert(open_trace([lines]), path)
+        table = pq.read_table(path).drop_columns("incarnation")
+        pq.write_table(table.append_column("incarnatiol", pa.nulls(len(table), pa.int32())), path)
+    trace = open_trace([path])
+    result = check_locally(trace, settings=Settings())
+    (problem,) = trace.problems.kept
+    assert (problem.kind, problem.line) == (Trouble.NEAR_NAME, 0)
+    assert problem.what == "field 'incarnatiol' is not read; did you mean incarnation?"
+    assert (result.events, trace.holes()) == (EVENTS, [])
+
+
+def test_a_name_near_a_field_that_the_file_has_is_not_told() -> None:
+    assert near_names(["text", "key"]) == {"text": "next"}
+    assert near_names(["text", "next", "kez"]) == {"kez": "key"}

@@ -98,6 +98,36 @@ def test_impossible_values_are_told_with_their_rows(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("columns", [None, ["time"], ["time", "seq"], ["kind", "client"]])
+def test_an_event_that_says_wrongly_who_did_it_is_left_out_whatever_is_read(
+    tmp_path: Path, columns: list[str] | None
+) -> None:
+    path = foreign_file(
+        tmp_path / "a.parquet",
+        time=pa.array([1, 2, 3, 4]),
+        kind=pa.array(["deliver"] * 4),
+        client=pa.array(["a", "a", "a", None]),
+        incarnation=pa.array([0, -1, 2**31, None]),
+    )
+    trace = open_trace([path])
+    assert sum(map(len, trace.batches(columns))) == 2
+    what = "incarnation is not from 0 to 2147483647; the event is left out"
+    assert [(problem.line, problem.kind.name, problem.what) for problem in trace.problems.kept] == [
+        (2, "IMPOSSIBLE", what),
+        (3, "IMPOSSIBLE", what),
+    ]
+    assert [(hole.since, hole.until) for hole in trace.holes()] == [(2, 2), (3, 3)]
+
+
+def test_clients_that_are_no_utf8_leave_their_events_out(tmp_path: Path) -> None:
+    bad = pa.array([b"\xff", b"a", None], pa.binary()).view(pa.string())
+    path = foreign_file(tmp_path / "a.parquet", time=pa.array([1, 2, 3]), kind=pa.array(["deliver"] * 3), client=bad)
+    trace = open_trace([path])
+    assert rows(trace.batches()) == [{"time": 3, "kind": "deliver", "seq": 3}]
+    assert told(trace) == [(1, "IMPOSSIBLE")]
+    assert trace.problems.kept[0].what.endswith("the event is left out")
+
+
 def test_problems_are_told_once_for_each_column(tmp_path: Path) -> None:
     path = foreign_file(
         tmp_path / "a.parquet",

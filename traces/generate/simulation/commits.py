@@ -12,7 +12,7 @@ from .agenda import put
 from .catalogue import Bug, Claim
 from .codes import NO, ZERO
 from .rows import C
-from .window import MASK, OPEN, row_of
+from .window import MASK, OPEN, other_given, row_of
 from .world import DECREASED, OWNED, PERSIST, VIOLATION, note, strikes
 
 OLDER = 20
@@ -32,7 +32,9 @@ def commit(world: Any, w: int, path: Path | int) -> None:
         return
     ring = world.done[win.ring]
     alone = win.running == 1 and win.cached == 1 and win.memory == win.base and win.base + 1 == win.begun
-    if a.mutant == Bug.B7 and alone and ring[win.base & MASK] == OPEN and strikes(world, Bug.B7):
+    # What another process has finished is not passed unfinished.
+    first = a.mutant == Bug.B7 and alone and ring[win.base & MASK] == OPEN and other_given(world, w, win.base) < 0
+    if first and strikes(world, Bug.B7):
         note(world, VIOLATION, Claim.UNFINISHED, ZERO, win.queue, win.process, win.base, win.base + 1, ZERO, ZERO)
         win.memory = win.begun
     value = win.memory

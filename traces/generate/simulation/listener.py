@@ -14,7 +14,7 @@ from .broker import send_on
 from .catalogue import Bug, Claim
 from .codes import NO, ZERO
 from .rows import C
-from .window import DONE, MASK, NOT_SENT_BACK, OPEN, PLAIN, finished, is_alive, row_about, row_of_send_back
+from .window import DONE, MASK, NOT_SENT_BACK, OPEN, PLAIN, finished, is_alive, other_given, row_about, row_of_send_back
 from .world import (
     AGAIN,
     CLOSED,
@@ -112,9 +112,7 @@ def _note_repetition(world: Any, w: int, offset: int, attempt: int, origin: int)
     """Why a window gets a message again: the offset went back, both have the queue, or how the other one ended."""
     win = world.windows[w]
     cell = world.cells[win.cell]
-    v = cell.window
-    while v >= 0 and (v == w or offset < world.windows[v].start or offset >= world.windows[v].begun):
-        v = world.windows[v].before
+    v = other_given(world, w, offset)
     if v < 0:
         return
     other = world.windows[v]

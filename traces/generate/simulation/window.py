@@ -78,3 +78,12 @@ def remove(world: Any, w: int, offset: int) -> None:
     win.cached -= 1
     while win.base < win.top and ring[win.base & MASK] == DONE:
         win.base += 1
+
+
+@part
+def other_given(world: Any, w: int, offset: int) -> Any:
+    """The latest other window of the same queue and consumers that has given this offset to a listener; -1 without."""
+    v = world.cells[world.windows[w].cell].window
+    while v >= 0 and (v == w or offset < world.windows[v].start or offset >= world.windows[v].begun):
+        v = world.windows[v].before
+    return v
