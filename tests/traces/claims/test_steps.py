@@ -545,7 +545,7 @@ def test_a_group_that_is_refused_all_the_time_is_told_of_no_message_whoever_asks
     stores = [store(300, 2), written(20_000)]
     # It was never told of any end, but asks from where nothing was stored before.
     others = [refused(1_000, 71_000, "two"), refused(71_000, 150_000, "three")]
-    assert told([*stores, *sum(others, [])], name=STORES) == [Misstep.END_BEHIND]
+    assert told([*stores, *others[0], *others[1]], name=STORES) == [Misstep.END_BEHIND]
     assert told([*stores, *refused(1_000, 71_000, "two", "no_new_message"), *others[1]], name=STORES) == []
     assert told([*stores, *refused(1_000, 31_000, "two"), *others[1]], name=STORES) == []
     # The network may have been cut for the first of them.
