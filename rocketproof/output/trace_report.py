@@ -76,7 +76,7 @@ def print_result(
     only_followed = {id for each in found for id in each.followed} - {each.claim for each in found}
     for answer in sorted(answers, key=lambda answer: answer.claim.id in only_followed):
         stories = [story for story in told if story.claim.id == answer.claim.id]
-        if stories and (every or claims or _has_findings(answer)):
+        if stories and (answer.violated or answer.doubtful) and (every or claims or _has_findings(answer)):
             folded = answer.claim.id in only_followed and not every
             _print_stories(console, result, answer, stories[:1] if folded else stories)
     if any(answer.verdict is Verdict.VIOLATED for answer in answers):
@@ -137,7 +137,7 @@ def _print_groups(console: SafeConsole, answers: Sequence[ClaimVerdict]) -> None
     apparent = [answer for answer in answers if answer.verdict is Verdict.NOT_OBSERVABLE and answer.doubtful]
     if apparent:
         told = ", ".join(f"{answer.claim.id} ({answer.doubtful:,})" for answer in apparent)
-        console.say(f"  seems violated, but too little was recorded to say so: {told}", "yellow")
+        console.say(f"  seems violated, unless what was not recorded explains it: {told}", "yellow")
     if answers and all(answer.verdict is Verdict.NOT_OBSERVABLE for answer in answers):
         settling = Counter(answer.settling for answer in answers if answer.settling)
         for settled, count in settling.most_common(NAMES_SHOWN):

@@ -457,7 +457,7 @@ class Misstep(Steps):
     END_BEHIND = Step(
         claim=_STORES,
         statement="A client that keeps asking is told of what the broker stored two minutes before.",
-        told="was still told that {queue} ends at offset {offset}, {span} after messages up to {expected} were stored",
+        told="learnt of nothing in {queue} from offset {offset} on, {span} after messages up to {expected} were stored",
         needs=(Kind.PULL_RESULT, *_STORED),
         in_part_without=(Kind.FILE_PERSIST, Kind.FILE_LOAD, Kind.MEMBERS, Kind.BROKER_STOP),
         seen=(Kind.PULL_RESULT,),

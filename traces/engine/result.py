@@ -182,7 +182,7 @@ def _verdict(
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
     elif never:
         verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events"
-        settling = would_settle(claim.settled_by, never)
+        settling, doubtful = would_settle(claim.settled_by, never), 0  # what folds find without these means nothing
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:

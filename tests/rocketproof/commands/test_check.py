@@ -32,7 +32,7 @@ from rocketproof.traces.monitors.messages.messages import MessageFold
 from ..command import run
 
 ALL = len(CLAIMS)
-UNSEEN = 11
+UNSEEN = 12
 """Claims of which nothing happens in a simulated cluster, or some of whose rules it records no events of."""
 
 UNFINISHED = "offset-never-past-unfinished"

@@ -78,7 +78,7 @@ def test_apparent_violations_that_do_not_count_are_named() -> None:
     unseen = replace(check.verdict("every-queue-gets-an-owner"), verdict=Verdict.NOT_OBSERVABLE)
     check = replace(check, verdicts=tuple(unseen if each.claim is unseen.claim else each for each in check.verdicts))
     (line,) = [line for line in printed(check, told) if "seems violated" in line]
-    assert line == "  seems violated, but too little was recorded to say so: every-queue-gets-an-owner (1)"
+    assert line == "  seems violated, unless what was not recorded explains it: every-queue-gets-an-owner (1)"
 
 
 def test_the_table_has_a_line_for_each_claim() -> None:

@@ -432,6 +432,17 @@ def test_a_broadcasting_client_balances_while_it_reaches_no_broker() -> None:
     assert GroupMisstep.SILENT not in told(alone, groups={"G": Group(mode="broadcasting")})
 
 
+def test_a_client_is_silent_when_brokers_may_forget_it() -> None:
+    """ST-6: 120 s after its last heartbeat, not after its next pass."""
+    beats = [*OWNS, *(heartbeat(time, "one", "T=*@7") for time in (40_000, 50_000))]
+    assert told([*beats, *(pass_(time) for time in range(70_000, 171_000, 20_000))]) == []
+    on_time = [pass_(time) for time in (69_000, 89_000, 109_000, 129_000, 149_000, 169_000, 171_000)]
+    assert told([*beats, *on_time]) == [GroupMisstep.SILENT]
+    # After a standstill it has to announce itself first.
+    stood_still = [pass_(time) for time in (95_000, 115_000, 135_000, 155_000, 175_000)]
+    assert told([*beats, *stood_still]) == []
+
+
 def test_a_round_that_began_before_its_client_left_goes_on_to_other_brokers_and_topics() -> None:
     left = [*OWNS, *ENDS]
     rounds = [heartbeat(75_000, "one", "T=*@7") | {"broker": name} for name in ("b", "c")]

@@ -534,6 +534,34 @@ def test_a_client_that_is_refused_all_the_time_is_told_of_no_message() -> None:
     assert (row["value"], row["doubt"]) == (Misstep.END_BEHIND, Doubt.EVIDENCE)
 
 
+def test_a_group_that_is_refused_all_the_time_is_told_of_no_message_whoever_asks() -> None:
+    def refused(since: int, until: int, who: str, last: str = "error") -> list[dict[str, Any]]:
+        times = range(since, until, 10_000)
+        asked_on = [(pull(time - 10, 2), nothing(time) | {"result": "error"}) for time in times]
+        asked_on[-1][1]["result"] = last
+        named = [event | {"client": who} for one in asked_on for event in one]
+        return [*named, passes((since + until) // 2, client=who)]
+
+    stores = [store(300, 2), written(20_000)]
+    # It was never told of any end, but asks from where nothing was stored before.
+    others = [refused(1_000, 71_000, "two"), refused(71_000, 150_000, "three")]
+    assert told([*stores, *others[0], *others[1]], name=STORES) == [Misstep.END_BEHIND]
+    assert told([*stores, *refused(1_000, 71_000, "two", "no_new_message"), *others[1]], name=STORES) == []
+    assert told([*stores, *refused(1_000, 31_000, "two"), *others[1]], name=STORES) == []
+    # The network may have been cut for the first of them.
+    unheard = [event for event in others[0] if event["kind"] != Kind.REBALANCE]
+    assert [row["doubt"] for row in check([*stores, *unheard, *others[1]]).rows(STORES)] == [Doubt.EVIDENCE]
+
+
+def test_what_was_stored_while_a_client_was_refused_counts_two_minutes_later() -> None:
+    """However often more is stored: each of the last ends of a queue is remembered."""
+    ends = [store(time, 2 + at) for at, time in enumerate(range(21_000, 101_000, 20_000))]
+    refused = [nothing(time) | {"result": "error"} for time in range(1_000, 175_000, 10_000)]
+    asked_on = [event for one in refused for event in (pull(one["time"] - 10, 2), one)]
+    found = check([written(20_000), *ends, passes(60_000), *asked_on]).rows(STORES)
+    assert [(row["value"], row["expected"]) for row in found] == [(Misstep.END_BEHIND, 4)]
+
+
 def test_a_pull_that_brings_none_of_what_was_just_stored() -> None:
     def brings_none(late: int) -> list[dict[str, Any]]:
         removing = found(late, "one", 2, 6, count=0) | {"result": "no_matched_message"}

@@ -73,7 +73,7 @@ class Member:
     read: bool = False  # whether it has read its file of offsets since it stopped
     beats: int = 0  # number of its heartbeats since it started
     reached: dict[str, int] = field(default_factory=dict)  # its last heartbeat to each broker that is named, ms
-    silent_since: int | None = None  # its first pass since the last of them, ms
+    silent_since: int | None = None  # when it sent the last of them, or made its first pass after a standstill, ms
     first: int | None = None  # its first event other than a start, ms
     last: int = EVER  # its last event
     told: dict[str, int] | None = None  # its last heartbeat: the versions of its topics

@@ -176,7 +176,7 @@ class GroupSteps:
         member = self._act(self._member(event), event)
         member.beats += 1
         member.reached[event.get("broker") or ""] = event["time"]
-        member.silent_since = None
+        member.silent_since = event["time"]
         given = event.get("subscriptions")
         if given is None:
             return
@@ -296,7 +296,7 @@ class GroupSteps:
             members is None and self._names.is_broadcasting(member.group)
         ):
             member.silent_since = time if member.silent_since is None else member.silent_since
-            if time - member.silent_since > self._settings.silent_death:
+            if time - member.silent_since > self._settings.channel_expiry:
                 self._missteps.note(GroupMisstep.SILENT, member, event, since=member.silent_since, topic=topic)
         if member.started is not None and not member.read and self._names.is_broadcasting(member.group):
             self._missteps.note(GroupMisstep.FILE_NOT_READ, member, event, since=member.started, topic=topic)

@@ -48,11 +48,13 @@ def settle_ends(outcome: Outcome, names: Names) -> Outcome:
     for what, find in _FINDERS:
         told: dict[Slot, list[int]] = {}
         stored: dict[Slot, list[int]] = {}
-        for at in np.flatnonzero(is_end & (rows["value"] == what)).tolist():
+        # The last ends that a broker stored are compared with long pulls, and with what clients should have got.
+        of_brokers = (what, Misstep.WOKEN_LATE) if what == Misstep.END_BEHIND else (what,)
+        for at in np.flatnonzero(is_end & np.isin(rows["value"], of_brokers)).tolist():
             slot = names.slots[rows["slot"][at]]
             if names.actors[rows["actor"][at]].incarnation < 0:
                 stored.setdefault(whole(slot), []).append(at)
-            else:
+            elif rows["value"][at] == what:
                 told.setdefault(slot, []).append(at)
         for slot, places in told.items():
             for at, end, since in find(rows, places, stored.get(whole(slot), [])):

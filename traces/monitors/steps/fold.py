@@ -42,6 +42,7 @@ from .state import (
     NOBODY,
     OF_ANOTHER,
     PLACES,
+    SHOWN,
     SIGHTS,
     SILENCE,
     UNKNOWN,
@@ -50,6 +51,7 @@ from .state import (
     begin,
     no_lines,
     no_missteps,
+    not_refused,
     note_misstep,
 )
 from .stores import COPIES, stored
@@ -110,6 +112,7 @@ class StepFold(FoldOfTables):
             seen=np.zeros(0, WHOLE),
             latest=np.zeros((0, 2), WHOLE),
             waits=np.zeros(0, np.bool_),
+            refused=not_refused(0),
             lines=no_lines(_ROOM),
             index=new_pairs(_ROOM),
             missteps=no_missteps(_ROOM),
@@ -197,10 +200,12 @@ class StepFold(FoldOfTables):
         of_broker = np.array([actor.incarnation < 0 for actor in actors], np.bool_)[lines["actor"]]
         again = of_broker & (lines["beginning"] >= 0)
         rows.append(_ends(lines[again], Misstep.END_BACK, lines["beginning"][again], "last"))
-        told, stored = known & ~of_broker, known & of_broker & ~again
-        rows.append(_ends(lines[told], Misstep.END_BEHIND, lines["end"][told], "heard", -apart[told]))
-        refused = [line["heard"] > line["told_at"] and not self._circumstances.is_reached(line) for line in lines[told]]
-        rows[-1]["doubt"][np.array(refused, np.bool_)] = Doubt.EVIDENCE
+        stored = known & of_broker & ~again
+        ends = np.maximum(lines["end"], lines["vain_from"])  # who is refused from there on was told of nothing beyond
+        told = ~of_broker & (ends >= 0) & (until != NEVER)
+        rows.append(_ends(lines[told], Misstep.END_BEHIND, ends[told], "heard", -apart[told]))
+        unreached = [line["heard"] > line["told_at"] and not self._are_reached(line, lines) for line in lines[told]]
+        rows[-1]["doubt"][np.array(unreached, np.bool_)] = Doubt.EVIDENCE
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["end"][stored], "last"))
         rows.append(_ends(lines[stored], Misstep.END_BEHIND, lines["shown"][stored], "shown_at"))
         kinds = (Misstep.END_AHEAD, Misstep.END_BACK, *[Misstep.END_BEHIND] * 3)
@@ -210,6 +215,12 @@ class StepFold(FoldOfTables):
             rows += [self._polls(line) for line in polls if self._circumstances.takes_all(line)]
             judged += [True] * (len(rows) - len(judged))
         return np.concatenate([np.zeros(0, ROW), *(each for each, kept in zip(rows, judged, strict=True) if kept)])
+
+    def _are_reached(self, line: Any, lines: Any) -> bool:
+        """Whether a broker answered all that it refused in the two minutes before the last refusal of ``line``."""
+        of_queue = lines[(lines["slot"] == line["slot"]) & (lines["vain"] > line["heard"] - SHOWN)]
+        reached = [self._circumstances.is_reached(each) for each in of_queue if each["vain"] - each["vain_at"] > LATE]
+        return bool(reached) and all(reached)
 
     def _polls(self, line: Any) -> Any:
         """Rows for a client's long pulls, or for the ends of a broker's queue."""
@@ -238,6 +249,7 @@ class StepFold(FoldOfTables):
                 seen=np.concatenate([tables.seen, np.zeros(more, WHOLE)]),
                 latest=np.concatenate([tables.latest, np.full((more, 2), (0, NOBODY), WHOLE)]),
                 waits=np.concatenate([tables.waits, np.zeros(more, np.bool_)]),
+                refused=np.concatenate([tables.refused, not_refused(more)]),
             )
         lines, _, items, _ = map(int, tables.used)
         if lines >= len(tables.lines):

@@ -85,16 +85,22 @@ def _tell_if_paused(t: Any, n: int, offset: int) -> None:
 
 
 @part
-def refuse(line: Any, now: int, is_served: bool) -> None:
-    """PL-16, PL-23: pulls that are repeatedly refused learn of no messages, though some may come."""
+def refuse(t: Any, n: int, offset: int, is_served: bool) -> None:
+    """PL-16, PL-23: pulls that are repeatedly refused, whoever sends them, learn of no messages, though some may
+    come.
+    """
+    line = t.lines[n]
+    now, queue = line.last, t.refused[line.slot]
     if is_served:
-        line.vain_at = NEVER
+        line.vain_at = queue.since = NEVER
         return
     if line.vain_at == NEVER or now - line.vain > POLL:
         line.vain_at = now
-    line.vain = now
-    if now - line.vain_at > SHOWN:
-        line.heard = now
+    if queue.since == NEVER or now - queue.last > POLL:
+        queue.since = now
+    line.vain = queue.last = now
+    if now - queue.since > SHOWN:
+        line.heard, line.vain_from = now, max(line.vain_from, offset)
 
 
 @part
@@ -133,7 +139,7 @@ def answer(t: Any, n: int, result: Result, offset: int, after: int, low: int, hi
     served = result in (Result.FOUND, Result.NO_NEW_MESSAGE, Result.NO_MATCHED_MESSAGE)
     # PL-23: a pull that failed is repeated soon; one that is illegal ends the window.
     line.idle_since = now if result != Result.OFFSET_ILLEGAL and line.late == 0 else NEVER
-    refuse(line, now, served or result == Result.OFFSET_ILLEGAL)
+    refuse(t, n, offset, served or result == Result.OFFSET_ILLEGAL)
     if served:
         if line.overdue_at == NEVER and line.renewed_at != NEVER and now - line.renewed_at > RENEWED:
             line.overdue_at = now

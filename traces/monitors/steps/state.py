@@ -97,6 +97,7 @@ _AT_FIRST: Mapping[str, Any] = {
     "end_at": 0,  # when it learnt that, or a beginning, ms
     "vain_at": NEVER,  # since when its pulls are refused, ms; NEVER: they are not
     "vain": NEVER,  # and when the last one was, ms
+    "vain_from": UNKNOWN,  # from where it asks after its group was refused for long; -1: it was not
     "heard": NEVER,  # when it last learnt of any end, or was refused after a long series, ms
     "told_at": 0,  # when it last learnt of any end, ms; of a broker: when it stored before what is missing
     "shown": UNKNOWN,  # of a broker: the end that was stored at ``shown_at``, some time ago; -1: not known
@@ -224,6 +225,9 @@ ITEM = np.dtype(
 MISSTEP = np.dtype([("time", WHOLE), ("since", WHOLE), ("offset", WHOLE), ("expected", WHOLE)])
 """The first misstep of a kind: when, ms; NEVER if there is none."""
 
+REFUSED = np.dtype([("since", WHOLE), ("last", WHOLE)])
+"""Since when all pulls of a queue by a group are refused, ms, NEVER if they are not; and when the last one was."""
+
 
 class Tables(NamedTuple):
     """What the loop works on.
@@ -234,6 +238,7 @@ class Tables(NamedTuple):
         seen: for each slot, a mask of the kinds that occurred.
         latest: for each slot, the position of the line that was last used, and that of the newest, NOBODY for none.
         waits: for each slot, whether there was a reset and no offset was stored since: the broker may refuse them.
+        refused: for each slot, REFUSED.
         lines: LINE; ``index``: their positions by slot and actor.
         missteps: MISSTEP, lines × Misstep.
         items: ITEM; ``places``: their positions by line and offset.
@@ -246,6 +251,7 @@ class Tables(NamedTuple):
     seen: Any
     latest: Any
     waits: Any
+    refused: Any
     lines: Any
     index: Any
     missteps: Any
@@ -258,6 +264,11 @@ class Tables(NamedTuple):
 def no_lines(count: int) -> Any:
     """Room for that many lines."""
     return np.repeat(np.array([tuple(_AT_FIRST.values())], LINE), count)
+
+
+def not_refused(count: int) -> Any:
+    """Room for the refusals of that many slots."""
+    return np.repeat(np.array([(NEVER, NEVER)], REFUSED), count)
 
 
 def no_missteps(count: int) -> Any:
