@@ -182,7 +182,8 @@ def _verdict(
         verdict, why = Verdict.NOT_OBSERVABLE, f"no group can be judged; {group}: {reason}"
     elif never:
         verdict, why = Verdict.NOT_OBSERVABLE, f"no {_listed(never)} events"
-        settling, doubtful = would_settle(claim.settled_by, never), 0  # what folds find without these means nothing
+        settling = would_settle(claim.settled_by, never)
+        doubtful = doubtful if coverage.occur(never) else 0  # what folds find without these events means nothing
     elif violated:
         verdict, why = Verdict.VIOLATED, ""
     elif doubtful:

@@ -8,6 +8,8 @@ holds if whatever would violate it was.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -168,6 +170,10 @@ class Coverage:
         if self.not_judged and not self.groups:
             return list(kinds)
         return min((missing(kinds, self.recorded_of(group)) for group in self.groups or [""]), key=len)
+
+    def occur(self, kinds: Sequence[tuple[Kind, ...]]) -> bool:
+        """Whether there are events of each tuple of kinds, whatever the files say they record."""
+        return not missing(kinds, functools.reduce(operator.or_, self.processes.values(), 0))
 
     def unseen(self, group: str, who: tuple[str, int], kinds: int, unless_told: int = 0) -> int:
         """Mask of the kinds that a process never recorded in a group.
